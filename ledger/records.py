@@ -1,0 +1,320 @@
+"""The records of every collection: frozen, and to and from documents.
+
+Documents are outside data: an older version wrote them, or a person in a console. `decode` reads what it
+can understand (a datetime as ISO text, a naive one as UTC, a missing field as its default) and raises
+BadRecord, which names the field, for the rest. One bad document never stops the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields, is_dataclass
+from datetime import UTC, datetime, timedelta
+from enum import Enum, StrEnum
+from functools import cache
+from typing import Annotated, Any, Generic, TypeVar
+
+from pydantic import BeforeValidator, ConfigDict, TypeAdapter, ValidationError
+from pydantic import with_config as pydantic_config
+
+from ledger.lifecycle import DigestState, State, Via
+from ledger.store import Doc, Index, Snapshot
+
+USERS = "users"
+JOBS = "jobs"
+ALIASES = "aliases"
+FINGERPRINTS = "fingerprints"
+DELIVERIES = "deliveries"
+MATCHES = "matches"
+DIGESTS = "digests"
+LOCKS = "locks"
+RUNS = "runs"
+SOURCES = "sources"
+
+# What is searched, and how. No query joins an equality with a range, so no composite index is needed.
+INDEXES: dict[str, Index] = {
+    USERS: Index(equal=("active", "token"), ranged=("wake_at",)),
+    JOBS: Index(equal=("state",), ranged=("fresh_at",), exempt=("text", "expire_at")),
+    ALIASES: Index(),
+    FINGERPRINTS: Index(),
+    DELIVERIES: Index(equal=("uid", "state", "via", "outside"), ranged=("wake_at",)),
+    MATCHES: Index(equal=("uid",), ranged=("wake_at",)),
+    DIGESTS: Index(equal=("uid", "live", "outside"), ranged=("wake_at",)),
+    LOCKS: Index(),
+    RUNS: Index(ranged=("started_at", "completed_at")),
+    SOURCES: Index(ranged=("next_poll_at",)),
+}
+
+JOB_KEPT = timedelta(days=30)
+RUN_KEPT = timedelta(days=30)
+
+
+class BadRecord(ValueError):
+    """A document that cannot be read as its record."""
+
+
+def _utc(value: object) -> object:
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            return value
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        value = datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)
+    if not isinstance(value, datetime):
+        return value
+    aware = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    # A store may answer with a subclass of its own; a plain datetime compares and pickles like ours.
+    return datetime(
+        aware.year, aware.month, aware.day, aware.hour, aware.minute, aware.second, aware.microsecond, tzinfo=UTC
+    )
+
+
+Instant = Annotated[datetime, BeforeValidator(_utc)]  # aware UTC
+
+_tolerant = pydantic_config(ConfigDict(extra="ignore", arbitrary_types_allowed=True))
+
+
+class Mode(StrEnum):
+    INSTANT = "instant"
+    DAILY = "daily"
+    WEEKLY = "weekly"
+
+
+class Stop(StrEnum):
+    """Why nothing is sent to a user any more."""
+
+    UNSUBSCRIBED = "unsubscribed"
+    BOUNCED = "bounced"
+    COMPLAINED = "complained"
+    REJECTED = "rejected"  # three letters in a row were refused
+
+
+@_tolerant
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What one person looks for. Any keyword is enough, all of `must` are needed, an exclusion wins."""
+
+    keywords: tuple[str, ...] = ()
+    must: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    max_age_h: int | None = None
+    sources: tuple[str, ...] = ()  # names of sources or boards; empty: all
+
+
+@_tolerant
+@dataclass(frozen=True, slots=True)
+class User:
+    """A person, keyed by the address. Changed by `swap` only."""
+
+    uid: str
+    address: str  # as typed, for the To field
+    created_at: Instant
+    token: str  # opens the unsubscribe page and nothing else
+    searches: dict[str, Search] = field(default_factory=dict)
+    mode: Mode = Mode.INSTANT
+    at: str | None = None  # HH:MM of the digest, local; None: the operator's default, in UTC
+    zone: str = "UTC"
+    quiet_from: str | None = None  # HH:MM, local; alerts wait until quiet_to
+    quiet_to: str | None = None
+    paused_until: Instant | None = None
+    active: bool = True  # false once stopped: the field that a cycle asks for
+    stopped: Stop | None = None
+    stopped_at: Instant | None = None
+    stop_detail: str = ""
+    catch_up: str | None = None  # a fresh value after each save: the next run matches the fresh jobs
+    wake_at: Instant | None = None  # when the catch-up may run
+    rejected_streak: int = 0
+
+
+class JobState(StrEnum):
+    SEEN = "seen"  # from a silent baseline: known, never alerted
+    OPEN = "open"  # some pair is undecided
+    MATCHED = "matched"  # every pair is decided
+
+
+@_tolerant
+@dataclass(frozen=True, slots=True)
+class Job:
+    id: str
+    platform: str  # the board: "upwork", "greenhouse:gitlab", "feed:NAME"
+    source: str  # the configured source that first had it
+    title: str
+    link: str  # absolute http(s), or empty
+    text: str
+    first_seen: Instant
+    state: JobState
+    key: str  # the id, or for a twin the first twin's: what the ledger knows it by
+    company: str = ""
+    place: str = ""
+    pay: str = ""  # as stated by the board, for people
+    tags: tuple[str, ...] = ()
+    published_at: Instant | None = None  # as the board says, if it can be believed
+    fresh_at: Instant | None = None  # counts as fresh for catch-ups from here; None: never did
+    expire_at: Instant | None = None
+
+
+@_tolerant
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """Another name of a job. Counts only if the job it names exists."""
+
+    job_id: str
+    expire_at: Instant
+
+
+@_tolerant
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One job for one person, and what its letter shows: frozen when the row is made."""
+
+    uid: str
+    key: str
+    job_id: str
+    state: State
+    via: Via
+    created_at: Instant
+    first_seen: Instant  # of the job
+    title: str
+    link: str
+    score: int
+    reason: str  # why it fits, for people
+    company: str = ""
+    place: str = ""
+    pay: str = ""
+    source: str = ""
+    published_at: Instant | None = None
+    twin_links: tuple[str, ...] = ()
+    nonce: str | None = None  # of the claim that holds or held it
+    outside: str | None = None  # the letter's id outside: alert rows of one letter share it
+    tries: int = 0
+    wake_at: Instant | None = None
+    period: str | None = None  # pinned to this digest
+    left_over: int = 0  # sent digests that had no room for it
+    unclear_periods: int = 0
+    why: str = ""  # why FAILED, UNCLEAR or EXPIRED, for people
+    receipt: str | None = None
+    final_at: Instant | None = None
+    expire_at: Instant | None = None
+
+
+@_tolerant
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """One period's letter for one person: which rows, and who is sending it."""
+
+    uid: str
+    period: str
+    due_at: Instant
+    created_at: Instant
+    state: DigestState
+    rows: tuple[str, ...]  # keys, in the order of the letter
+    shown: int  # how many of them the letter lists; the rest is counted
+    live: bool  # open or sending
+    outside: str
+    nonce: str | None = None
+    attempts: int = 0
+    unclear: int = 0
+    wake_at: Instant | None = None
+    why: str = ""
+    receipt: str | None = None
+    expire_at: Instant | None = None
+
+
+@_tolerant
+@dataclass(frozen=True, slots=True)
+class Lock:
+    ts: Instant
+    holder: str
+    nonce: str
+    lease_s: float
+
+
+class Health(StrEnum):
+    OK = "ok"
+    NOT_MODIFIED = "not_modified"
+    EMPTY = "empty"
+    REFUSED = "refused"
+    MALFORMED = "malformed"
+    SLOW = "slow"
+    UNREACHABLE = "unreachable"
+    SUSPENDED = "suspended"
+
+
+@_tolerant
+@dataclass(frozen=True, slots=True)
+class SourceState:
+    """What we remember of a source between polls. Validators and baseline are stored after the items."""
+
+    name: str
+    next_poll_at: Instant
+    polled_at: Instant | None = None  # booked, whatever came of it
+    ok_at: Instant | None = None  # last success, 304 included
+    baseline_at: Instant | None = None
+    health: Health | None = None
+    reason: str = ""
+    failures: int = 0  # in a row
+    empty_streak: int = 0
+    ever_items: bool = False
+    all_new_streak: int = 0
+    etag: str | None = None
+    last_modified: str | None = None
+    body_hash: str | None = None
+    seen: tuple[str, ...] = ()  # 16 hex of each native id of the last poll, at most SEEN_MAX
+    seen_since: Instant | None = None
+
+
+SEEN_MAX = 1000
+
+R = TypeVar("R")
+
+
+@cache
+def _adapter(cls: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(cls)
+
+
+def decode(cls: type[R], snapshot: Snapshot) -> R:
+    """The record in a document. Raises BadRecord, which names the document and the field."""
+    try:
+        record: R = _adapter(cls).validate_python(snapshot.data)
+    except (ValidationError, OverflowError, OSError) as error:
+        where = "".join(f" {'.'.join(map(str, e['loc']))}" for e in error.errors()[:3]) if isinstance(error, ValidationError) else ""
+        raise BadRecord(f"{cls.__name__.lower()} document cannot be read: bad field{where}") from error
+    return record
+
+
+def encode(record: object) -> Doc:
+    """The document of a record: enums by value, None left out."""
+    return {f.name: _plain(v) for f in fields(record) if (v := getattr(record, f.name)) is not None}  # type: ignore[arg-type]
+
+
+def _plain(value: object) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return encode(value)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    if isinstance(value, tuple | list | frozenset):
+        return [_plain(v) for v in value]
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Stored(Generic[R]):
+    """A record together with the version that it was read at: what a swap needs."""
+
+    record: R
+    version: str
+
+
+def read_all(cls: type[R], snapshots: Iterable[Snapshot], bad: Callable[[str, BadRecord], None]) -> dict[str, Stored[R]]:
+    """Decode many; a bad one is told to `bad` with its id and left out."""
+    good: dict[str, Stored[R]] = {}
+    for snapshot in snapshots:
+        try:
+            good[snapshot.id] = Stored(decode(cls, snapshot), snapshot.version)
+        except BadRecord as error:
+            bad(snapshot.id, error)
+    return good

@@ -1,0 +1,38 @@
+"""What every transport owes: one call is one attempt with one outcome.
+
+No retry, no redirect, no proxy from the environment, a total deadline. The outcome is honest: whatever
+cannot be proven is UNCLEAR. Adding a transport takes one file here and one line in app/wiring.py.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ledger.lifecycle import Attempt
+from mail.letter import Letter
+
+
+class Transport(Protocol):
+    @property
+    def name(self) -> str:
+        """For logs and the report: `outbox`, `smtp`, ..."""
+        ...
+
+    @property
+    def deadline_s(self) -> float:
+        """The longest that one attempt takes. A claim is made only with this much time left."""
+        ...
+
+    @property
+    def smtputf8(self) -> bool:
+        """Whether a non-ASCII local part can be sent to."""
+        ...
+
+    async def send(self, letter: Letter) -> Attempt:
+        """One attempt to hand one letter to the provider. Never raises for what the other side does.
+
+        Cancellation passes through; the caller then treats the attempt as unclear.
+        """
+        ...
+
+    async def close(self) -> None: ...
