@@ -277,9 +277,10 @@ def _adapter(cls: type[Any]) -> TypeAdapter[Any]:
 def decode(cls: type[R], snapshot: Snapshot) -> R:
     """The record in a document. Raises BadRecord, which names the document and the field."""
     try:
-        record: R = _adapter(cls).validate_python(snapshot.data)
+        record: R = _adapter(cls).validate_python(snapshot.data)  # type: ignore[arg-type]  # a class is hashable
     except (ValidationError, OverflowError, OSError) as error:
-        where = "".join(f" {'.'.join(map(str, e['loc']))}" for e in error.errors()[:3]) if isinstance(error, ValidationError) else ""
+        found = error.errors()[:3] if isinstance(error, ValidationError) else []
+        where = "".join(f" {'.'.join(map(str, e['loc']))}" for e in found)
         raise BadRecord(f"{cls.__name__.lower()} document cannot be read: bad field{where}") from error
     return record
 
@@ -309,7 +310,9 @@ class Stored(Generic[R]):
     version: str
 
 
-def read_all(cls: type[R], snapshots: Iterable[Snapshot], bad: Callable[[str, BadRecord], None]) -> dict[str, Stored[R]]:
+def read_all(
+    cls: type[R], snapshots: Iterable[Snapshot], bad: Callable[[str, BadRecord], None]
+) -> dict[str, Stored[R]]:
     """Decode many; a bad one is told to `bad` with its id and left out."""
     good: dict[str, Stored[R]] = {}
     for snapshot in snapshots:

@@ -131,7 +131,12 @@ class Store(Protocol):
         ...
 
     async def find(
-        self, collection: str, where: Mapping[str, str | int | bool], *, after: str | None = None, limit: int = PAGE_MAX_DOCS
+        self,
+        collection: str,
+        where: Mapping[str, str | int | bool],
+        *,
+        after: str | None = None,
+        limit: int = PAGE_MAX_DOCS,
     ) -> Page:
         """One page of the documents whose fields equal `where` (empty: all), ordered by id."""
         ...
