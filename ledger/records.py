@@ -165,6 +165,16 @@ class Alias:
 
 @_tolerant
 @dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """The same ad again: jobs found within 7 days of `since` are known to the ledger by `key`."""
+
+    key: str
+    since: Instant
+    expire_at: Instant
+
+
+@_tolerant
+@dataclass(frozen=True, slots=True)
 class Delivery:
     """One job for one person, and what its letter shows: frozen when the row is made."""
 
@@ -247,7 +257,7 @@ class SourceState:
     """What we remember of a source between polls. Validators and baseline are stored after the items."""
 
     name: str
-    next_poll_at: Instant
+    next_poll_at: Instant | None  # None: no longer configured
     polled_at: Instant | None = None  # booked, whatever came of it
     ok_at: Instant | None = None  # last success, 304 included
     baseline_at: Instant | None = None
