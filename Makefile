@@ -2,7 +2,7 @@
 PYTHON ?= python3
 ARGS ?=
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 LOCK := $(BIN)/uv pip compile pyproject.toml .ci/build.in --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-header --quiet
 NEW_SECRET := 'import secrets; print("\nSCOUT_CRON_SECRET=" + secrets.token_urlsafe(32))'
@@ -53,13 +53,15 @@ lock: .venv/.locked ## Choose the newest allowed versions and write both lock fi
 	@touch $@
 
 .venv/.locked: requirements.lock .venv/.made
-	$(PIP) install --require-hashes -r requirements.lock
+	@echo "Installing what requirements.lock names into .venv (once, under a minute)"
+	@$(PIP) install --require-hashes -r requirements.lock
 	@touch $@
 
 .venv/.scout: pyproject.toml .venv/.locked
-	$(PIP) install --no-deps --no-build-isolation -e .
+	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 .venv/.dev: requirements-dev.lock .venv/.made
-	$(PIP) install --require-hashes -r requirements-dev.lock
+	@echo "Installing the test tools of requirements-dev.lock into .venv"
+	@$(PIP) install --require-hashes -r requirements-dev.lock
 	@touch $@
