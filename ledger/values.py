@@ -1,0 +1,169 @@
+"""What a document may hold: checked once for every store, so that none takes what another would refuse.
+
+The limits are Firestore's (firebase.google.com/docs/firestore/quotas): an id of 1 to 1,500 bytes without
+`/`, 1 MiB a document, 20 levels of maps and lists, integers of 64 bits, no list directly inside a list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from ledger.store import BATCH_MAX_BYTES, BATCH_MAX_DOCS, PAGE_MAX_DOCS, Create, Delete, Doc, Put, Refused, Swap, Write
+
+DOC_MAX_BYTES = 1_048_576
+ID_MAX_BYTES = 1_500
+DEPTH_MAX_LEVELS = 20
+INT_MAX = 2**63 - 1
+
+_COLLECTION = re.compile(r"[a-z][a-z0-9_]{0,99}")
+_RESERVED = re.compile(r"__.*__", re.DOTALL)
+
+T = TypeVar("T")
+
+
+def clean(collection: str, doc: Doc) -> dict[str, Any]:
+    """The document as it is stored: None fields dropped, times in UTC, tuples as lists.
+
+    Raises Refused for what outside data may bring (too large, not Unicode) and ValueError for what only a
+    mistake of ours can (a naive time, a type that is no JSON value). Names fields, never values.
+    """
+    try:
+        data, size_bytes = _map(doc, "", 1)
+    except UnicodeEncodeError as error:
+        raise Refused(f"a document of {collection} holds text that is not Unicode (a lone surrogate)") from error
+    if size_bytes > DOC_MAX_BYTES:
+        raise Refused(f"a document of {collection} has {size_bytes} bytes, more than {DOC_MAX_BYTES}")
+    return data
+
+
+def checked(write: Write) -> Write:
+    """The write with its names checked and its document cleaned. Raises as `clean` does."""
+    check_collection(write.collection)
+    check_id(write.id)
+    match write:
+        case Create():
+            return Create(write.collection, write.id, clean(write.collection, write.data))
+        case Swap():
+            return Swap(write.collection, write.id, write.version, clean(write.collection, write.data))
+        case Put():
+            return Put(write.collection, write.id, clean(write.collection, write.data))
+        case Delete():
+            return write
+
+
+def check_collection(name: str) -> None:
+    """Raises ValueError unless it is a plain lower-case name."""
+    if not _COLLECTION.fullmatch(name):
+        raise ValueError(f"not a collection's name: {name[:40]!r}")
+
+
+def check_id(id_: str) -> None:
+    """Raises ValueError for an id that Firestore would refuse or read as a path. Never shows the id."""
+    try:
+        size_bytes = len(id_.encode())
+    except UnicodeEncodeError as error:
+        raise ValueError("an id must be Unicode") from error
+    if not 1 <= size_bytes <= ID_MAX_BYTES:
+        raise ValueError(f"an id must have 1 to {ID_MAX_BYTES} bytes, not {size_bytes}")
+    if "/" in id_ or id_ in {".", ".."} or _RESERVED.fullmatch(id_):
+        raise ValueError("an id must not contain '/' nor be '.', '..' or '__..__'")
+
+
+def check_limit(limit: int) -> None:
+    """Raises ValueError: a page larger than promised must not be cut in silence."""
+    if not 1 <= limit <= PAGE_MAX_DOCS:
+        raise ValueError(f"a page has 1 to {PAGE_MAX_DOCS} documents, not {limit}")
+
+
+def check_commit(writes: Iterable[Write]) -> None:
+    """Raises ValueError for a document named twice or too many writes for one commit."""
+    names = [(write.collection, write.id) for write in writes]
+    if len(names) > BATCH_MAX_DOCS:
+        raise ValueError(f"a commit has at most {BATCH_MAX_DOCS} writes, not {len(names)}")
+    if len(set(names)) != len(names):
+        raise ValueError("a commit names one document twice")
+
+
+def check_commit_size(sizes_bytes: Iterable[int]) -> None:
+    """Raises ValueError: a commit cannot be cut in two."""
+    total_bytes = sum(sizes_bytes)
+    if total_bytes > BATCH_MAX_BYTES:
+        raise ValueError(f"a commit has at most {BATCH_MAX_BYTES} bytes, not {total_bytes}")
+
+
+def as_utc(value: datetime) -> datetime:
+    """A plain aware UTC datetime. Raises ValueError for a naive one."""
+    if value.tzinfo is None or value.utcoffset() is None:
+        raise ValueError("a time without a zone")
+    utc = value.astimezone(UTC)
+    if type(utc) is datetime:
+        return utc
+    return datetime(utc.year, utc.month, utc.day, utc.hour, utc.minute, utc.second, utc.microsecond, tzinfo=UTC)
+
+
+def batches(items: Iterable[T], *, size_bytes: Callable[[T], int]) -> Iterator[list[T]]:
+    """Cut at BATCH_MAX_DOCS or BATCH_MAX_BYTES, in order; a single item over the limit goes alone."""
+    batch: list[T] = []
+    total_bytes = 0
+    for item in items:
+        item_bytes = size_bytes(item)
+        if batch and (len(batch) == BATCH_MAX_DOCS or total_bytes + item_bytes > BATCH_MAX_BYTES):
+            yield batch
+            batch, total_bytes = [], 0
+        batch.append(item)
+        total_bytes += item_bytes
+    if batch:
+        yield batch
+
+
+def _map(doc: Mapping[str, Any], where: str, level: int) -> tuple[dict[str, Any], int]:
+    if level > DEPTH_MAX_LEVELS:
+        raise ValueError(f"more than {DEPTH_MAX_LEVELS} levels in {where}")
+    data: dict[str, Any] = {}
+    total_bytes = 32
+    for name, value in doc.items():
+        if not isinstance(name, str) or not name or _RESERVED.fullmatch(name):
+            raise ValueError(f"not a field's name in {where or 'the document'}")
+        if value is not None:
+            data[name], size_bytes = _value(value, f"{where}.{name}" if where else name, level)
+            total_bytes += len(name.encode()) + 1 + size_bytes
+    return data, total_bytes
+
+
+def _value(value: Any, where: str, level: int) -> tuple[Any, int]:
+    match value:
+        case str():
+            text = value if type(value) is str else str.__str__(value)
+            return text, len(text.encode()) + 1
+        case None | bool():
+            return value, 1
+        case int():
+            if not -INT_MAX - 1 <= value <= INT_MAX:
+                raise ValueError(f"an integer of more than 64 bits in {where}")
+            return int(value), 8
+        case float():
+            if value != value or value in (float("inf"), float("-inf")):
+                raise ValueError(f"a number that JSON does not know in {where}")
+            return float(value), 8
+        case datetime():
+            try:
+                return as_utc(value), 8
+            except ValueError as error:
+                raise ValueError(f"a time without a zone in {where}") from error
+        case Mapping():
+            return _map(value, where, level + 1)
+        case list() | tuple():
+            return _list(value, where, level + 1)
+    raise ValueError(f"{type(value).__name__} cannot be stored, in {where}")
+
+
+def _list(items: list[Any] | tuple[Any, ...], where: str, level: int) -> tuple[list[Any], int]:
+    if level > DEPTH_MAX_LEVELS:
+        raise ValueError(f"more than {DEPTH_MAX_LEVELS} levels in {where}")
+    if any(isinstance(item, list | tuple) for item in items):
+        raise ValueError(f"a list directly inside a list in {where}")
+    pairs = [_value(item, where, level) for item in items]
+    return [item for item, _ in pairs], sum(size_bytes for _, size_bytes in pairs)
