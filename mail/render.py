@@ -1,0 +1,230 @@
+"""How a letter looks: a pure function of a user, the rows and the time, so that a repeat has equal bytes.
+
+Fields are cut so that twenty rows always fit (LETTER_MAX_BYTES). If a letter is too long with generous limits
+it is written again with tight ones; only a digest of more rows than that lists fewer and counts the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+from urllib.parse import quote
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
+
+from ledger.lifecycle import ALERT_CAP_JOBS
+from ledger.records import Delivery, User
+from mail.clean import host_of, line, reason_line, web_link
+from mail.envelope import as_bytes, surely_fits
+from mail.letter import LETTER_MAX_BYTES, SUBJECT_MAX_CHARS, Letter, Site
+
+NOTES_MAX = 5
+NOTE_MAX_BYTES = 300
+TITLE_IN_SUBJECT_MAX_BYTES = 240
+
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+class Limits(NamedTuple):
+    """How long each field of a job may be, as UTF-8 with HTML escapes."""
+
+    title_bytes: int
+    name_bytes: int  # company, place
+    pay_bytes: int
+    source_bytes: int
+    reason_bytes: int
+    link_bytes: int
+    twins: int
+
+
+GENEROUS = Limits(
+    title_bytes=300, name_bytes=140, pay_bytes=100, source_bytes=200, reason_bytes=400, link_bytes=2000, twins=4
+)
+TIGHT = Limits(
+    title_bytes=120, name_bytes=60, pay_bytes=40, source_bytes=100, reason_bytes=120, link_bytes=400, twins=0
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One job as a letter shows it; every text is one clean line."""
+
+    title: str
+    link: str | None
+    facts: tuple[str, ...]  # company, place and pay, as far as they are stated
+    age: str
+    source: str
+    why: str
+    twins: tuple[tuple[str, str], ...]  # (link, host)
+
+
+def render_alert(user: User, rows: Sequence[Delivery], *, outside_id: str, at: datetime, site: Site) -> Letter:
+    """The letter for new jobs, holding exactly the rows given: 1 to ALERT_CAP_JOBS, best first.
+
+    Raises ValueError for another number of rows.
+    """
+    if not 0 < len(rows) <= ALERT_CAP_JOBS:
+        raise ValueError(f"an alert holds 1 to {ALERT_CAP_JOBS} jobs, not {len(rows)}")
+    draft = _Draft(user, "alert", outside_id, at, site, total=len(rows), when="", notes=())
+    for limits in (GENEROUS, TIGHT):
+        letter = draft.written(rows, limits)
+        if _fits(letter):
+            return letter
+    raise ValueError("the letter is too long even with short fields")
+
+
+def render_digest(
+    user: User,
+    rows: Sequence[Delivery],
+    *,
+    more: int,
+    period: str,
+    outside_id: str,
+    at: datetime,
+    site: Site,
+    notes: Sequence[str] = (),
+) -> Letter:
+    """The letter of one period; lists as many rows as fit (`Letter.listed`) and counts the rest with `more`.
+
+    Rows are listed in the order given, at least one of them. Raises ValueError if there are none.
+    """
+    if not rows:
+        raise ValueError("a digest without jobs is not sent")
+    shown_notes = tuple(line(note, NOTE_MAX_BYTES) for note in notes[:NOTES_MAX])
+    draft = _Draft(user, "digest", outside_id, at, site, len(rows) + more, period_name(period), shown_notes)
+    letter = draft.written(rows, GENEROUS)
+    count = len(rows)
+    while not _fits(letter):
+        letter = draft.written(rows[:count], TIGHT)
+        # Tight rows are at most a few KB each, so a tenth less each time ends after a handful of rounds.
+        count -= max(1, count // 10)
+        if count < 1:
+            break
+    return letter
+
+
+def period_name(period: str) -> str:
+    """`2026-11-30` -> `Mon 30 Nov 2026`, `2026-W49` -> `week 49 of 2026`."""
+    year, week, number = period.partition("-W")
+    if week:
+        return f"week {int(number)} of {year}"
+    day = date.fromisoformat(period)
+    return f"{_DAYS[day.weekday()]} {day.day} {_MONTHS[day.month - 1]} {day.year}"
+
+
+def age_of(row: Delivery, at: datetime) -> str:
+    """How old the job is, and by whose word: the board's, or our first sight of it."""
+    seconds = max(0.0, (at - (row.published_at or row.first_seen)).total_seconds())
+    word = "posted" if row.published_at else "first seen"
+    if seconds < 60:
+        return f"{word} just now"
+    if seconds < 3600:
+        return f"{word} {int(seconds // 60)} min ago"
+    if seconds < 48 * 3600:
+        return f"{word} {int(seconds // 3600)} h ago"
+    return f"{word} {int(seconds // 86400)} days ago"
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A letter before it is known how long its fields may be."""
+
+    user: User
+    kind: str
+    outside_id: str
+    at: datetime
+    site: Site
+    total: int  # jobs that fit, listed or not
+    when: str
+    notes: tuple[str, ...]
+
+    def written(self, rows: Sequence[Delivery], limits: Limits) -> Letter:
+        base = self.site.base_url.rstrip("/")
+        unsubscribe_url = f"{base}/unsubscribe/{quote(self.user.token, safe='')}"
+        best = line(rows[0].title, TITLE_IN_SUBJECT_MAX_BYTES) or "a job without a title"
+        facts = {
+            "kind": self.kind,
+            "heading": _count(self.total),
+            "when": self.when,
+            "best": best,
+            "jobs": [_shown(row, self.at, self.site, limits) for row in rows],
+            "more": self.total - len(rows),
+            "notes": self.notes,
+            "me_url": f"{base}/me",
+            "unsubscribe_url": unsubscribe_url,
+        }
+        return Letter(
+            kind=self.kind,
+            to=self.user.address,
+            subject=_subject(self.total, best, self.when),
+            text=_template("letter.txt").render(facts),
+            html=_template("letter.html").render(facts),
+            outside_id=self.outside_id,
+            date=self.at,
+            mail_from=self.site.mail_from,
+            unsubscribe_url=unsubscribe_url,
+            listed=len(rows),
+        )
+
+
+def _fits(letter: Letter) -> bool:
+    return surely_fits(letter.text, letter.html) or len(as_bytes(letter)) <= LETTER_MAX_BYTES
+
+
+def _subject(total: int, best: str, when: str) -> str:
+    """Count, date and best title; the title gives way when the line is too long."""
+    head = f"{_count(total)}, {when}: " if when else f"{_count(total)}: "
+    tail = f" +{total - 1}" if total > 1 else ""
+    room = SUBJECT_MAX_CHARS - len(head) - len(tail)
+    if len(best) > room:
+        best = best[: room - 1].rstrip(" …") + "…"
+    return head + best + tail
+
+
+def _count(total: int) -> str:
+    return "1 job fits" if total == 1 else f"{total} jobs fit"
+
+
+def _shown(row: Delivery, at: datetime, site: Site, limits: Limits) -> Shown:
+    link = web_link(row.link, limits.link_bytes)
+    twins = [other for twin in row.twin_links if (other := web_link(twin, limits.link_bytes)) and other != link]
+    facts = (
+        line(row.company, limits.name_bytes),
+        line(row.place, limits.name_bytes),
+        line(row.pay, limits.pay_bytes),
+    )
+    source = line(row.source, limits.source_bytes // 2)
+    attribution = line(site.attribution.get(row.source, ""), limits.source_bytes)
+    return Shown(
+        title=line(row.title, limits.title_bytes) or "A job without a title",
+        link=link,
+        facts=tuple(filter(None, facts)),
+        age=age_of(row, at),
+        source=attribution or (f"via {source}" if source else ""),
+        why=reason_line(row.reason, limits.reason_bytes),
+        twins=tuple((twin, host_of(twin)) for twin in dict.fromkeys(twins))[: limits.twins],
+    )
+
+
+@cache
+def _template(name: str) -> Template:
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> Environment:
+    """Made at the first letter, once; templates hold no state between letters."""
+    return Environment(
+        loader=FunctionLoader(lambda name: files("mail").joinpath("templates", name).read_text("utf-8")),
+        autoescape=lambda name: name is not None and name.endswith(".html"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        auto_reload=False,
+    )
