@@ -1,0 +1,186 @@
+"""Which jobs fit which people, and why, or why not.
+
+The loop is inside out: not "for each person, is it in the text?" but one pass over the job, which finds the
+keywords, which name the people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from ledger.records import Job, Search, User
+from scan.automaton import Automaton
+from scan.gates import newest, refused
+from scan.reasons import HOW_FAR, Refusal, Why, fit_reason, listed, plain_line
+from scan.roster import Extra, Roster
+from scan.tokens import pattern_of, read
+
+TITLE_SCORE = 2  # for each distinct keyword in the title, whether or not the text has it too
+TEXT_SCORE = 1  # for each distinct keyword in the text only
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A job for a person. `reason` reads like "python, fastapi in the title; django in the text"."""
+
+    uid: str
+    job_id: str
+    score: int
+    reason: str
+    search: str  # the name of the search that decided
+    newest: datetime  # when the job is from: its own date, or when it was first seen
+
+
+@dataclass(frozen=True, slots=True)
+class NoFit:
+    """Not a job for this person, by the search that came nearest. `detail` is for people."""
+
+    uid: str
+    job_id: str
+    why: Why
+    detail: str
+
+
+class Matcher:
+    """Everyone's searches, compact, against one job at a time.
+
+    A search fits if any of its keywords is found and all of `must`, nothing of `exclude`, and no gate is
+    shut; with `must` and no keywords, `must` is enough. Its score is TITLE_SCORE or TEXT_SCORE for each
+    distinct one of keywords and must that was found. A person's best search decides, of equals the first.
+    """
+
+    def __init__(self, roster: Roster) -> None:
+        """Over the people added so far; the roster is not added to afterwards."""
+        self._roster = roster
+        self._automaton = Automaton(list(roster.patterns))
+
+    @classmethod
+    def of(cls, users: Iterable[User]) -> Matcher:
+        """Takes the users once, one by one, and keeps none of them. To feed it page by page, fill a Roster."""
+        roster = Roster()
+        for user in users:
+            roster.add(user)
+        return cls(roster)
+
+    def match(self, job: Job, *, now: datetime) -> list[Fit]:
+        """The people whom the job fits, in the order in which they were added."""
+        case = self._case(job, now)
+        return [case.fit(person, *best) for person, best in case.best().items()]
+
+    def explain(self, job: Job, *, now: datetime) -> list[Fit | NoFit]:
+        """A decision for everyone who has a usable keyword; the fits are those of `match`."""
+        case = self._case(job, now)
+        best = case.best()
+        nearest: dict[int, Refusal] = {}
+        for search, person in enumerate(self._roster.owner):
+            said = case.judge(search)
+            known = nearest.get(person)
+            if isinstance(said, Refusal) and (known is None or HOW_FAR[said.why] > HOW_FAR[known.why]):
+                nearest[person] = said
+        return [
+            case.fit(person, *best[person])
+            if person in best
+            else NoFit(uid, job.id, nearest[person].why, nearest[person].detail)
+            for person, uid in enumerate(self._roster.uids)
+        ]
+
+    def _case(self, job: Job, now: datetime) -> _Case:
+        return _Case(self._roster, self._automaton.hits(read(job.title, job.text)), job, now)
+
+
+def decide(user: User, job: Job, *, now: datetime) -> Fit | NoFit:
+    """One pair, as `Matcher.match` decides it, with the reason either way."""
+    decisions = Matcher.of([user]).explain(job, now=now)
+    return decisions[0] if decisions else NoFit(user.uid, job.id, Why.NO_KEYWORDS, _NO_KEYWORDS)
+
+
+def rank(fits: Iterable[Fit]) -> list[Fit]:
+    """Best first: by score, then the newer job, then the job's id."""
+    by_id = sorted(fits, key=lambda fit: fit.job_id)
+    return sorted(by_id, key=lambda fit: (fit.score, fit.newest), reverse=True)
+
+
+def usable_keywords(search: Search) -> tuple[str, ...]:
+    """The keywords, then the musts, that can be found at all: no blanks, no bare punctuation, none twice."""
+    first: dict[str, str] = {}
+    for typed in (*search.keywords, *search.must):
+        if pattern := pattern_of(typed):
+            first.setdefault(pattern, plain_line(typed))
+    return tuple(first.values())
+
+
+class _Case:
+    """One job against all searches: what was found, and what is decided once for many people."""
+
+    def __init__(self, roster: Roster, hits: Mapping[int, bool], job: Job, now: datetime) -> None:
+        self.found: dict[int, list[int]] = {}  # search -> its words in the job, in reading order
+        self._roster = roster
+        self._hits = hits
+        self._job = job
+        self._now = now
+        self._newest = newest(job)
+        self._gates: dict[int, Refusal | None] = {}
+        self._reasons: dict[tuple[int, ...], str] = {}
+        for pattern in hits:
+            for word in roster.words_of[pattern]:
+                for search in roster.searches_of[word]:
+                    self.found.setdefault(search, []).append(word)
+
+    def best(self) -> dict[int, tuple[int, int]]:
+        """{person: (search, score)} of those whom the job fits."""
+        best: dict[int, tuple[int, int]] = {}
+        for search in sorted(self.found):
+            score = self.judge(search)
+            if isinstance(score, Refusal):
+                continue
+            person = self._roster.owner[search]
+            if person not in best or score > best[person][1]:
+                best[person] = (search, score)
+        return best
+
+    def judge(self, search: int) -> int | Refusal:
+        """The score of a search that fits, or the first thing that is against it."""
+        found = self.found.get(search)
+        extra = self._roster.extra.get(search)
+        if extra and (refusal := self._against(extra, found or ())):
+            return refusal
+        if not found:
+            return _NOTHING_FOUND
+        rule = self._roster.rule[search]
+        if rule not in self._gates:
+            self._gates[rule] = refused(self._roster.rules[rule], self._job, self._now)
+        return self._gates[rule] or sum(TITLE_SCORE if self._in_title(word) else TEXT_SCORE for word in found)
+
+    def fit(self, person: int, search: int, score: int) -> Fit:
+        words = tuple(self.found[search])
+        reason = self._reasons.get(words)
+        if reason is None:
+            title = [self._roster.typed[word] for word in words if self._in_title(word)]
+            text = [self._roster.typed[word] for word in words if not self._in_title(word)]
+            reason = self._reasons[words] = fit_reason(title, text)
+        roster = self._roster
+        return Fit(roster.uids[person], self._job.id, score, reason, roster.names[search], self._newest)
+
+    def _against(self, extra: Extra, found: Sequence[int]) -> Refusal | None:
+        if extra.any_needed and len(found) == sum(map(self._is_hit, extra.only_must)):
+            return _NOTHING_FOUND
+        typed = self._roster.typed
+        if missing := [typed[word] for word in extra.must if not self._is_hit(word)]:
+            return Refusal(Why.MISSING_MUST, f"it lacks {listed(missing)}")
+        for word in extra.exclude:
+            if self._is_hit(word):
+                place = "title" if self._in_title(word) else "text"
+                return Refusal(Why.EXCLUDED, f"it has {listed([typed[word]])} in the {place}, which is excluded")
+        return None
+
+    def _is_hit(self, word: int) -> bool:
+        return self._roster.pattern[word] in self._hits
+
+    def _in_title(self, word: int) -> bool:
+        return self._hits[self._roster.pattern[word]]
+
+
+_NO_KEYWORDS = "no search has a keyword to look for"
+_NOTHING_FOUND = Refusal(Why.NO_KEYWORD_FOUND, "none of the keywords is in the title or the text")

@@ -1,0 +1,60 @@
+"""Why a job fits a person, or why not: in words that the person can read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+REASON_MAX_KEYWORDS = 10  # named in each half of a reason; the rest is counted
+KEYWORD_MAX_SHOWN = 60  # characters of one keyword
+
+
+class Why(StrEnum):
+    """Why a job does not fit. In the order in which it is asked: a later one got further."""
+
+    NO_KEYWORDS = "no_keywords"
+    NO_KEYWORD_FOUND = "no_keyword_found"
+    MISSING_MUST = "missing_must"
+    EXCLUDED = "excluded"
+    OTHER_SOURCE = "other_source"
+    TOO_OLD = "too_old"
+
+
+HOW_FAR = {why: place for place, why in enumerate(Why)}
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One search says no. `detail` is for people."""
+
+    why: Why
+    detail: str
+
+
+def fit_reason(in_title: Sequence[str], in_text: Sequence[str]) -> str:
+    """`python, fastapi in the title; django in the text`: each keyword once, as its owner typed it."""
+    halves = ((in_title, "in the title"), (in_text, "in the text"))
+    return "; ".join(f"{listed(words)} {place}" for words, place in halves if words)
+
+
+def listed(words: Sequence[str]) -> str:
+    """`python, django and 12 more`."""
+    shown = ", ".join(one_line(word) for word in words[:REASON_MAX_KEYWORDS])
+    left = len(words) - REASON_MAX_KEYWORDS
+    return f"{shown} and {left} more" if left > 0 else shown
+
+
+def one_line(word: str) -> str:
+    """A keyword for a reason or a message: on one line, cut at KEYWORD_MAX_SHOWN."""
+    line = plain_line(word)
+    return line if len(line) <= KEYWORD_MAX_SHOWN else line[: KEYWORD_MAX_SHOWN - 1] + "…"
+
+
+def plain_line(typed: str) -> str:
+    """One line of visible characters: white space and controls are one space, what shows nothing is dropped."""
+    return " ".join("".join(c if c.isprintable() else _unseen(c) for c in typed).split())
+
+
+def _unseen(c: str) -> str:
+    return " " if c.isspace() or ord(c) < 0x20 else ""

@@ -1,0 +1,155 @@
+"""How a text and a keyword are read before they are compared: the same way.
+
+Both become NFKC, without U+0307 and invisible characters, case-folded, with white space as one space and a
+hyphen between two words as that space. Then every token gets a mark on each side, so that "is it a whole
+token" is part of the comparison and costs nothing later:
+
+    "Java/Kotlin, C++17"  ->  |java|/|kotlin|, |c++||17|      keyword "java" -> |java|    "c++" -> |c++|
+    "ASP.NET MVC"         ->  |asp|.|net| |mvc|               keyword ".net" -> .|net|
+
+A token is a run of letters and digits (a combining mark belongs to what it follows; the underscore belongs
+to nothing), or one of two further kinds that are words of their own:
+
+- a single letter with `+`, `++` or `#`: C++, C#, F#. Digits may be attached (C++17, C#7); with a letter
+  attached (c#minor) it is neither C nor C#;
+- single letters joined by `&`: R&D, Q&A, also written R & D. So "R&D" is not the language R.
+
+Scripts written without spaces (Han, kana, Thai, Lao, Khmer, Myanmar) have no token edges: a keyword in them
+is found anywhere, and a Latin word beside them is whole.
+
+Everything here takes time linear in the length of the text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cache
+
+SHORT_MAX_LETTERS = 2  # such a keyword needs a capital in the text: Go, C, IT, not "go to" or "use it"
+MARKS_MAX_RUN = 30  # UAX #15, stream-safe text; longer runs make normalisation quadratic
+
+_EDGE = "\0"  # on each side of a token
+_FIELD = "\1"  # between title and text: no phrase reaches over it
+_GLUED = "\2"  # after a sign with a letter attached: c#minor
+
+_WORDLESS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_WORD = rf"[^\W_{_WORDLESS}]"
+_LETTER = rf"[^\W\d_{_WORDLESS}]"
+
+_UNREADABLE = re.compile("[\x00-\x08\x0e-\x1b\x7f\ud800-\udfff]")
+_LONG_RUN = re.compile(rf"([^\w\s\x00-\x7f]{{{MARKS_MAX_RUN}}})[^\w\s\x00-\x7f]+")
+# U+0307 is what case-folding leaves of a Turkish capital I; the others show nothing and come with HTML.
+_DROPPED = re.compile(
+    "[\u00ad\u0307\u034f\u180b-\u180e\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]"
+)
+_HYPHEN = re.compile("[\u2010\u2011]")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A job's title and text, ready to be compared.
+
+    `line` holds both with their token marks, the title up to `title_end`. The capitals are the folded
+    tokens that the title and the text write with a capital first letter, short ones only.
+    """
+
+    line: str
+    title_end: int
+    title_capitals: frozenset[str]
+    text_capitals: frozenset[str]
+
+
+def read(title: str, text: str) -> Reading:
+    """Read a job once, for any number of keywords. Takes any text, lone surrogates and controls included."""
+    of_title, of_text = _pieces(title), _pieces(text)
+    head = _joined(of_title)
+    return Reading(head + _FIELD + _joined(of_text), len(head), _capitals(of_title), _capitals(of_text))
+
+
+def pattern_of(keyword: str) -> str:
+    """What to look for in `Reading.line`; "" for a keyword without any letter or digit.
+
+    Such a one is blank, or punctuation that stands in every job and would select everything.
+    """
+    pieces = _pieces(keyword)
+    return _joined(pieces) if any(c.isalnum() for piece in pieces for c in piece) else ""
+
+
+def short_word(pattern: str) -> str | None:
+    """The folded word, if the pattern is one of one or two letters in a script that has capitals; else None.
+
+    It is looked for among the capitals of a Reading, not in its line.
+    """
+    word = pattern[1:-1]
+    if pattern != f"{_EDGE}{word}{_EDGE}" or len(word) > SHORT_MAX_LETTERS or not word.isalpha():
+        return None
+    return word if word.upper() != word else None
+
+
+def _pieces(text: str) -> list[str]:
+    """Separators at even places, tokens at odd ones, as written; the first and last are separators."""
+    plain = _UNREADABLE.sub(" ", text)
+    if not plain.isascii():
+        plain = _DROPPED.sub("", unicodedata.normalize("NFKC", _LONG_RUN.sub(r"\1", plain)))
+        plain = _HYPHEN.sub("-", unicodedata.normalize("NFKC", plain).replace("\u2019", "'"))
+    plain = " ".join(plain.split())
+    if "&" in plain:
+        plain = _ampersand().sub(r"\1&", plain)
+    if "+" in plain or "#" in plain:
+        plain = _glue().sub(rf"\g<0>{_GLUED}", plain)
+    return _token(ascii_only=plain.isascii()).split(plain)
+
+
+def _joined(pieces: list[str]) -> str:
+    line = _EDGE.join(pieces).casefold()
+    if not line.isascii():
+        line = unicodedata.normalize("NFKC", line.replace("\u0307", ""))
+    return line.replace(f"{_EDGE}-{_EDGE}", f"{_EDGE} {_EDGE}")
+
+
+def _capitals(pieces: list[str]) -> frozenset[str]:
+    # Folding makes one character of two at most, so a longer token never becomes a short one.
+    short = {p for p in pieces[1::2] if len(p) <= 2 * SHORT_MAX_LETTERS and p[0].isupper()}
+    return frozenset(_joined([p]) for p in short)
+
+
+@cache
+def _token(*, ascii_only: bool) -> re.Pattern[str]:
+    marks = "" if ascii_only else f"(?:[{_marks()}]++{_WORD}*+)*+"
+    signed = rf"{_LETTER}(?:\+\+?|\#){_GLUED}?"
+    joined = rf"{_LETTER}(?:&{_LETTER})++(?!{_more()})"
+    return re.compile(f"({signed}|{joined}|{_WORD}++{marks})")
+
+
+@cache
+def _ampersand() -> re.Pattern[str]:
+    """A single letter and the ampersand after it, where another single letter follows."""
+    return re.compile(rf"{_start()}({_LETTER}) ?& ?(?={_LETTER}(?!{_more()}))")
+
+
+@cache
+def _glue() -> re.Pattern[str]:
+    """A single letter and its signs, where another letter is attached."""
+    return re.compile(rf"{_start()}{_LETTER}(?:\+\+?|\#)(?={_LETTER})")
+
+
+def _start() -> str:
+    return f"(?<!{_WORD})(?<![{_marks()}])"
+
+
+def _more() -> str:
+    return rf"{_WORD}|[{_marks()}+\#]"
+
+
+@cache
+def _marks() -> str:
+    """A character class of all combining marks. Those beyond U+1F000 are variation selectors, dropped before."""
+    found = [c for c in range(0x300, 0x1F000) if unicodedata.category(chr(c)).startswith("M")]
+    starts = [c for c in found if unicodedata.category(chr(c - 1))[0] != "M"]
+    ends = [c for c in found if unicodedata.category(chr(c + 1))[0] != "M"]
+    return "".join(f"{chr(a)}-{chr(b)}" for a, b in zip(starts, ends, strict=True))
