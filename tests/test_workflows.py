@@ -45,6 +45,7 @@ LANDING_PAGE: Reply = (200, "<html>Welcome</html>")
         pytest.param([WRONG_SECRET], False, 1, id="401"),
         pytest.param([BROKEN], False, 1, id="500"),
         pytest.param([PAUSED], False, 1, id="503"),
+        pytest.param([(500, COMPLETED[1])], False, 1, id="500 with a fair report"),
         pytest.param([REDIRECT], False, 1, id="302"),
         pytest.param([LANDING_PAGE], False, 1, id="a page with 200"),
     ],
