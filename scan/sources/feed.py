@@ -1,0 +1,110 @@
+"""A feed as a source: the generic one, for every board that nobody wrote a connector for."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+
+from ledger.records import Health, SourceState
+from scan.addresses import is_loopback_url
+from scan.aside import AsideBusy, aside
+from scan.exchange import Fetched
+from scan.fetch import Fetcher
+from scan.headers import WAIT_MAX_S
+from scan.links import shown
+from scan.posting import Answer, Failed, Items, NotModified
+from scan.sources.config import SourceConfig
+from scan.sources.document import read_document
+from scan.sources.entries import Reading, Rules, read_entries
+from scan.sources.identity import parse_rule
+from scan.sources.jsonfeed import NotAFeed
+
+MIN_INTERVAL_S = 1800  # of a feed that says nothing else
+
+
+class FeedSource:
+    """Source over one feed URL. Raises BadRule or BadForm for rules that cannot be read."""
+
+    def __init__(
+        self,
+        name: str,
+        url: str,
+        *,
+        fetcher: Fetcher,
+        min_interval_s: int | None = None,
+        id_rule: str = "auto",
+        platform: str | None = None,
+        attribution: str = "",
+        title_form: str | None = None,
+    ) -> None:
+        """With a `min_interval_s` the operator has decided, and the feed's own ttl and max-age count no more."""
+        self.name = name
+        self.platform = platform or f"feed:{name}"
+        self.min_interval_s = MIN_INTERVAL_S if min_interval_s is None else min_interval_s
+        self.attribution = attribution
+        self._heeds_ttl = min_interval_s is None
+        self._url = url
+        self._fetcher = fetcher
+        self._rules = Rules(self.platform, parse_rule(id_rule), title_form)
+
+    async def poll(self, state: SourceState, *, now: datetime, deadline_s: float) -> Answer:
+        """One conditional request, then the parser in a thread of its own, both inside `deadline_s`."""
+        loop = asyncio.get_running_loop()
+        ends = loop.time() + deadline_s
+        answer = await self._fetcher.fetch(
+            self._url, now=now, deadline_s=deadline_s, etag=state.etag, last_modified=state.last_modified
+        )
+        match answer:
+            case Failed():
+                return answer
+            case NotModified(wait_s=wait_s):
+                return NotModified(wait_s=self._wait_s(wait_s))
+            case Fetched(body_hash=body_hash, max_age_s=max_age_s) if body_hash == state.body_hash:
+                return NotModified(wait_s=self._wait_s(max_age_s))
+            case Fetched():
+                return await self._items(answer, now=now, deadline_s=max(0.0, ends - loop.time()))
+
+    async def _items(self, fetched: Fetched, *, now: datetime, deadline_s: float) -> Answer:
+        def parse() -> tuple[Reading, float]:
+            document = read_document(fetched.body, fetched.content_type)
+            return read_entries(document.entries, self._rules, base=fetched.url, now=now), document.ttl_s
+
+        where = shown(fetched.url)
+        try:
+            reading, ttl_s = await aside(parse, deadline_s=deadline_s)
+        except NotAFeed as error:
+            return Failed(Health.MALFORMED, f"{error}: {where}")
+        except TimeoutError:
+            return Failed(Health.SLOW, f"could not be parsed in time: {where}")
+        except AsideBusy as error:
+            return Failed(Health.SLOW, f"{error}: {where}")
+        except Exception as error:  # the edge to a parser that may raise anything; the outcome is the answer
+            return Failed(Health.MALFORMED, f"the parser failed with {type(error).__name__}: {where}")
+        return Items(
+            reading.postings,
+            reading.skipped,
+            etag=fetched.etag,
+            last_modified=fetched.last_modified,
+            body_hash=fetched.body_hash,
+            wait_s=self._wait_s(max(ttl_s, fetched.max_age_s)),
+        )
+
+    def _wait_s(self, wait_s: float) -> float:
+        return min(wait_s, WAIT_MAX_S) if self._heeds_ttl else 0.0
+
+
+def feed_source(config: SourceConfig, fetcher: Fetcher) -> FeedSource:
+    """The source of an entry of the list. A public feed is never asked more often than MIN_INTERVAL_S."""
+    interval_s = config.min_interval_s
+    if interval_s is not None and not is_loopback_url(config.url):
+        interval_s = max(interval_s, MIN_INTERVAL_S)
+    return FeedSource(
+        config.name,
+        config.url,
+        fetcher=fetcher,
+        min_interval_s=interval_s,
+        id_rule=config.id_rule,
+        platform=config.platform,
+        attribution=config.attribution,
+        title_form=config.title_form,
+    )
