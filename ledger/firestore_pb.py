@@ -26,7 +26,7 @@ _CursorPb: Any = Cursor.pb()
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _YEAR_ONE = datetime(1, 1, 1, tzinfo=UTC)  # the earliest time that Firestore knows
-_VERSION = re.compile(r"(-?\d{1,12})\.(\d{9})")
+_VERSION = re.compile(r"([1-9]\d{0,10})\.(\d{9})")
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 

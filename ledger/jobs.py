@@ -186,6 +186,6 @@ async def fresh_jobs(store: Store, *, since: datetime) -> tuple[list[Job], list[
 
 
 async def close(store: Store, decided: Sequence[Stored[Job]]) -> int:
-    """Mark jobs as matched: every pair is decided. One touched meanwhile stays open, and is decided again for nothing."""
+    """Mark jobs as matched: every pair is decided. One touched meanwhile stays open and is looked at again."""
     changes = {job.record.id: (job.version, encode(replace(job.record, state=JobState.MATCHED))) for job in decided}
     return len(await store.swap(JOBS, changes))

@@ -143,6 +143,11 @@ async def caught_up(store: Store, uid: str, value: str) -> None:
     )
 
 
+async def sleep(store: Store, uid: str, *, until: datetime) -> None:
+    """A catch-up that came up during a pause waits for its end."""
+    await change(store, uid, lambda user: replace(user, wake_at=until) if user.catch_up is not None else user)
+
+
 async def stop(store: Store, uid: str, why: Stop, *, detail: str = "", now: datetime) -> User | None:
     """Nothing is sent to this user from here on. A bounce or complaint is not weakened by a later, milder reason."""
 

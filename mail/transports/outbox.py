@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import errno
 import itertools
+import math
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -50,15 +51,14 @@ class OutboxTransport:
     def name(self) -> str:
         return "outbox"
 
-    @property
-    def deadline_s(self) -> float:
-        return self._deadline_s
+    def longest_s(self, at_most_s: float) -> float:
+        return min(self._deadline_s, at_most_s)
 
     @property
     def smtputf8(self) -> bool:
         return True
 
-    async def send(self, letter: Letter) -> Attempt:
+    async def send(self, letter: Letter, *, at_most_s: float = math.inf) -> Attempt:
         """ACCEPTED with the file's name as receipt. DEFERRED or PAUSED if it failed before the rename."""
         try:
             data = as_bytes(letter).replace(b"\r\n", b"\n")  # as mail programs expect it in a Maildir
@@ -68,9 +68,9 @@ class OutboxTransport:
         name = f"{letter.outside_id}.{time.time_ns()}.{os.getpid()}_{next(self._counter)}"
         writing = asyncio.get_running_loop().run_in_executor(self._writers, _deliver, self._path, name, data)
         try:
-            return await asyncio.wait_for(writing, self._deadline_s)
+            return await asyncio.wait_for(writing, self.longest_s(at_most_s))
         except TimeoutError:
-            return Attempt(Outcome.UNCLEAR, f"the outbox did not answer within {self._deadline_s:g} s")
+            return Attempt(Outcome.UNCLEAR, "the outbox did not answer in time")
 
     async def close(self) -> None:
         await asyncio.to_thread(self._writers.shutdown)

@@ -6,6 +6,7 @@ cannot be proven is UNCLEAR. Adding a transport takes one file here and one line
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 from ledger.lifecycle import Attempt
@@ -18,9 +19,11 @@ class Transport(Protocol):
         """For logs and the report: `outbox`, `smtp`, ..."""
         ...
 
-    @property
-    def deadline_s(self) -> float:
-        """The longest that one attempt takes. A claim is made only with this much time left."""
+    def longest_s(self, at_most_s: float) -> float:
+        """The longest that one attempt takes when no single wait may exceed `at_most_s`.
+
+        A claim is made only with this much time left.
+        """
         ...
 
     @property
@@ -28,8 +31,10 @@ class Transport(Protocol):
         """Whether a non-ASCII local part can be sent to."""
         ...
 
-    async def send(self, letter: Letter) -> Attempt:
-        """One attempt to hand one letter to the provider. Never raises for what the other side does.
+    async def send(self, letter: Letter, *, at_most_s: float = math.inf) -> Attempt:
+        """One attempt to hand one letter to the provider, each wait its own deadline but at most `at_most_s`.
+
+        Never raises for what the other side does.
 
         Cancellation passes through; the caller then treats the attempt as unclear.
         """

@@ -7,6 +7,7 @@ the phase itself: DATA and its body are two steps here, and only the second leav
 from __future__ import annotations
 
 import asyncio
+import math
 import ssl
 from dataclasses import dataclass
 from typing import Literal
@@ -76,15 +77,14 @@ class SmtpTransport:
     def name(self) -> str:
         return "smtp"
 
-    @property
-    def deadline_s(self) -> float:
-        return self._before_dot_s + self._dot_deadline_s
+    def longest_s(self, at_most_s: float) -> float:
+        return min(self._before_dot_s, at_most_s) + min(self._dot_deadline_s, at_most_s)
 
     @property
     def smtputf8(self) -> bool:
         return False
 
-    async def send(self, letter: Letter) -> Attempt:
+    async def send(self, letter: Letter, *, at_most_s: float = math.inf) -> Attempt:
         """See mail/transports/smtp_phases.py for the outcome of every answer and exception."""
         try:
             wire = _Wire(sender(letter), recipient(letter), as_bytes(letter))
@@ -96,7 +96,7 @@ class SmtpTransport:
             return Attempt(Outcome.PAUSED, "a user name is configured but no TLS: credentials never go in clear text")
         course = _Course()
         try:
-            return await self._attempt(wire, course)
+            return await self._attempt(wire, course, at_most_s=at_most_s)
         except (SMTPException, OSError, ValueError) as error:  # TimeoutError is an OSError
             return broken(course.phase, error, wire.recipient)
         finally:
@@ -107,10 +107,10 @@ class SmtpTransport:
         self._idle.close()
         await asyncio.sleep(0)  # a closed connection gives its socket back in the loop's next round
 
-    async def _attempt(self, wire: _Wire, course: _Course) -> Attempt:
-        async with asyncio.timeout(self._before_dot_s):
+    async def _attempt(self, wire: _Wire, course: _Course, *, at_most_s: float) -> Attempt:
+        async with asyncio.timeout(min(self._before_dot_s, at_most_s)):
             client = await self._asked_for_data(wire, course)
-        async with asyncio.timeout(self._dot_deadline_s):
+        async with asyncio.timeout(min(self._dot_deadline_s, at_most_s)):
             code, text = await _hand_over(client, wire.data, course)
         if code != 250:
             return answered(course.phase, code, text, wire.recipient)

@@ -1,0 +1,107 @@
+"""GET /cron: the guard, one run, one answer. Anybody may call it, as often as they like."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+
+from app.cycle import Skipped, cycle
+from app.deadline import Deadline
+from app.parts import Parts
+from app.report import Status
+from app.settings import Settings
+
+router = APIRouter()
+
+BUDGET_MIN_S = 5
+SKIPPED_BECAUSE = "previous run in flight"
+
+
+class Runs:
+    """The runs of this process: they outlive their callers, and are told when the process has to end."""
+
+    def __init__(self) -> None:
+        self._running: dict[asyncio.Task[dict[str, Any]], Deadline] = {}
+
+    async def run(self, parts: Parts, *, wall_s: float) -> dict[str, Any]:
+        """One run and its report. A caller that hangs up changes nothing: the run goes on to its end."""
+        deadline = Deadline(wall_s, clock=parts.clock)
+        task = asyncio.create_task(_answer(parts, deadline))
+        self._running[task] = deadline
+        task.add_done_callback(lambda done: self._running.pop(done, None))
+        return await asyncio.shield(task)
+
+    def cut(self) -> None:
+        """The wall counts as reached for every run: they stop between users."""
+        for deadline in self._running.values():
+            deadline.cut()
+
+    async def drain(self) -> None:
+        """Wait until what has begun is settled."""
+        if self._running:
+            await asyncio.wait(list(self._running))
+
+
+async def _answer(parts: Parts, deadline: Deadline) -> dict[str, Any]:
+    outcome = await cycle(parts, deadline=deadline)
+    if not isinstance(outcome, Skipped):
+        return outcome.as_json()
+    return {
+        "status": Status.SKIPPED.value,
+        "skipped": SKIPPED_BECAUSE,
+        "holder": outcome.holder,
+        "since": outcome.since.isoformat(),
+        "stats": outcome.stats,
+        "run_id": outcome.run_id,
+        "started_at": outcome.started_at.isoformat(),
+        "took_s": round(outcome.took_s, 3),
+    }
+
+
+@router.api_route("/cron", methods=["GET", "POST"])
+@router.api_route("/cron/", methods=["GET", "POST"], include_in_schema=False)
+async def cron(request: Request) -> JSONResponse:
+    """Run once. 200 completed, partial or skipped; 400, 401; 503 when the run as a whole could not work."""
+    settings: Settings = request.app.state.settings
+    if not is_authorised(request, settings):
+        return JSONResponse({"status": "unauthorized", "reason": "wrong or missing secret"}, status_code=401)
+    budget_s = _budget(request.query_params.getlist("budget"), settings)
+    if budget_s is None:
+        reason = f"budget must be a whole number of seconds from {BUDGET_MIN_S} to {settings.wall_s}"
+        return JSONResponse({"status": "bad request", "reason": reason}, status_code=400)
+    runs: Runs = request.app.state.runs
+    report = await runs.run(request.app.state.parts, wall_s=budget_s)
+    return JSONResponse(report, status_code=503 if report["status"] == Status.FAILED.value else 200)
+
+
+def is_authorised(request: Request, settings: Settings) -> bool:
+    """`Authorization: Bearer ...` or `X-Cron-Secret`; the query only where the operator allows it."""
+    expected = settings.cron_secret
+    if expected is None:
+        return False
+    scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+    offered = [request.headers.get("x-cron-secret", "")]
+    if scheme.lower() == "bearer":
+        offered.append(bearer)
+    if settings.allow_query_secret:
+        offered += request.query_params.getlist("secret")
+    checks = [hmac.compare_digest(_bytes(secret.strip()), _bytes(expected)) for secret in offered]
+    return any(checks)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _budget(given: list[str], settings: Settings) -> float | None:
+    """The caller's budget, the wall if there is none; None if it cannot be read."""
+    if not given:
+        return float(settings.wall_s)
+    text = given[-1]
+    if not text.isascii() or not text.isdigit() or not BUDGET_MIN_S <= int(text) <= settings.wall_s:
+        return None
+    return float(int(text))

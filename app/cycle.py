@@ -1,0 +1,138 @@
+"""One run: fetch, match, alert, digest, sweep, under one lease and one deadline.
+
+Busy is a normal answer. What a run leaves is exactly what the next one does: nothing here remembers how far it
+came, the ledger does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+from dataclasses import dataclass
+from datetime import datetime
+
+import structlog
+
+from app.deadline import Deadline
+from app.pace import Pace
+from app.parts import Parts, Run, new_run_id
+from app.report import Report, Status
+from app.steps.alerts import alerts
+from app.steps.digests import send_digests
+from app.steps.match import match
+from app.steps.poll import poll
+from app.steps.sweep import sweep
+from app.steps.wake import wake
+from ledger import lease, runs
+from ledger.lease import Busy
+from ledger.store import Counts, StoreError, counted
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Another run holds the lease."""
+
+    run_id: str
+    started_at: datetime
+    took_s: float
+    holder: str
+    since: datetime
+    stats: dict[str, object]
+
+
+async def cycle(parts: Parts, *, deadline: Deadline) -> Report | Skipped:
+    """Run once, or say who is running. Never raises for what the world does: the report tells."""
+    now = parts.clock()
+    report = Report(run_id=new_run_id(now), started_at=now)
+    with counted() as cost:
+        report.cost = cost
+        try:
+            held = await lease.acquire(
+                parts.store, holder=holder_name(report.run_id), lease_s=parts.settings.lock_s, now=now
+            )
+        except StoreError as error:
+            return _finished(report, deadline, failed=f"the store cannot be used: {error}")
+        if isinstance(held, Busy):
+            return Skipped(
+                report.run_id, now, deadline.elapsed_s(), held.holder, held.since, {"age_s": round(held.age_s)}
+            )
+        with structlog.contextvars.bound_contextvars(run_id=report.run_id):
+            if held.warning:
+                report.error("lock", held.warning)
+            run = Run(parts, report, deadline, Pace(parts.limits), now)
+            try:
+                failed = await _steps(run)
+                _finished(report, deadline, failed=failed, paused=run.pace.paused)
+                await _keep(run)
+            finally:
+                # Also when cancelled; the timestamp covers the end that never comes here.
+                with contextlib.suppress(StoreError):
+                    await asyncio.shield(lease.release(parts.store, held))
+    return report
+
+
+async def _steps(run: Run) -> str | None:
+    """The flow. Returns why the run as a whole could not work, or None."""
+    try:
+        await poll(run)
+        matched = await match(run)
+        woken = await wake(run)
+        await alerts(run, matched, woken)
+        await send_digests(run, woken)
+        await sweep(run)
+    except StoreError as error:
+        log.exception("store failed")
+        return f"the store cannot be used: {error}"
+    except ExceptionGroup as group:
+        found = _store_error(group)
+        log.exception("run failed")
+        return f"the store cannot be used: {found}" if found is not None else "an error of scout's own; see the log"
+    except Exception as error:  # the edge: whatever it was, the report says so and the lease is given back
+        log.exception("run failed")
+        return f"an error of scout's own ({type(error).__name__}); see the log"
+    return None
+
+
+def _store_error(group: ExceptionGroup[Exception]) -> StoreError | None:
+    for error in group.exceptions:
+        inner = _store_error(error) if isinstance(error, ExceptionGroup) else error
+        if isinstance(inner, StoreError):
+            return inner
+    return None
+
+
+def _finished(report: Report, deadline: Deadline, *, failed: str | None, paused: str | None = None) -> Report:
+    report.took_s = deadline.elapsed_s()
+    if failed is not None:
+        report.status, report.reason = Status.FAILED, failed
+    elif paused is not None:
+        report.status, report.reason = Status.FAILED, f"mail is paused: {paused}"
+    elif report.remaining.users or report.remaining.jobs:
+        report.status, report.reason = Status.PARTIAL, "the next call does the rest"
+    return report
+
+
+async def _keep(run: Run) -> None:
+    report = run.report
+    complete = report.status is Status.COMPLETED
+    sealed = report.seal(Counts(writes=1, deletes=1, round_trips=2))  # this log entry, and the lock given back
+    try:
+        await runs.keep(
+            run.store,
+            report.run_id,
+            sealed,
+            started_at=report.started_at,
+            completed_at=run.parts.clock() if complete else None,
+        )
+    except StoreError as error:
+        log.warning("the report could not be kept", reason=str(error))
+    log.info("run", **{key: value for key, value in sealed.items() if key != "run_id"})
+
+
+def holder_name(run_id: str) -> str:
+    """For people who ask who holds the lock: host, process and run. The lease itself goes by its nonce."""
+    return f"{socket.gethostname()}:{os.getpid()}:{run_id}"

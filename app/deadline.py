@@ -1,0 +1,41 @@
+"""One run's time: a wall that is never run into, and a budget that never shortens a send already begun."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import datetime
+
+ANSWER_AT = 0.9  # of the wall: the rest is for settling what is in flight and for the answer
+SHARE_MAX = 0.25  # of the wall, for any single outside call
+
+
+class Deadline:
+    """Elapsed time is the larger of the monotonic and the wall clock: a suspended machine stops only the first."""
+
+    def __init__(
+        self, wall_s: float, *, clock: Callable[[], datetime], monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.wall_s = wall_s
+        self._clock, self._monotonic = clock, monotonic
+        self._began_at, self._began_s = clock(), monotonic()
+        self._cut = False
+
+    def elapsed_s(self) -> float:
+        return max(self._monotonic() - self._began_s, (self._clock() - self._began_at).total_seconds())
+
+    def left_s(self) -> float:
+        """Until the answer is due; never negative; 0 once cut."""
+        return 0.0 if self._cut else max(0.0, ANSWER_AT * self.wall_s - self.elapsed_s())
+
+    def allows(self, call_s: float) -> bool:
+        """Whether a call that may take `call_s` can still begin."""
+        return self.left_s() >= call_s
+
+    def share_s(self, call_s: float) -> float:
+        """A single call's deadline: its own, at most a quarter of the wall."""
+        return min(call_s, SHARE_MAX * self.wall_s)
+
+    def cut(self) -> None:
+        """The wall counts as reached: the process was told to end."""
+        self._cut = True

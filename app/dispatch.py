@@ -1,0 +1,101 @@
+"""Dispatch: work through people, as many letters in flight as the pace allows, and stop between people.
+
+Each person is read again just before, one multi-get for as many as may begin. What has begun is never cut: the
+wall, an open circuit or a store that fails stops the next ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+
+import structlog
+
+from app.parts import Run
+from ledger import users
+from ledger.lifecycle import Attempt, Outcome
+from ledger.records import BadRecord, User
+from ledger.store import StoreError
+from mail.letter import Letter
+
+log = structlog.get_logger()
+
+Work = Callable[[str, User | None], Awaitable[bool]]
+
+BATCH_SHARE = 8  # people are read in batches of at least a window / BATCH_SHARE while enough are waiting
+
+
+async def dispatch(run: Run, uids: Sequence[str], work: Work) -> list[str]:
+    """Call `work(uid, fresh user)` for each, paced. Returns those not served, in order.
+
+    `work` returns whether the person is served. Raises the first StoreError once all that began has ended.
+    """
+    pending = deque(uids)
+    unserved: list[str] = []
+    tasks: dict[asyncio.Task[bool], str] = {}
+    failure: StoreError | None = None
+    while True:
+        room = run.pace.room(len(tasks)) if failure is None and run.may_claim() else 0
+        if pending and room and (room >= min(len(pending), max(1, run.pace.window // BATCH_SHARE)) or not tasks):
+            batch = [pending.popleft() for _ in range(min(room, len(pending)))]
+            try:
+                unreadable, fresh = await _read_again(run, batch)
+            except StoreError as unread:
+                failure, unserved = unread, [*unserved, *batch]
+                continue
+            for uid in batch:
+                if uid not in unreadable:  # told in the report; counts as decided
+                    tasks[asyncio.create_task(_work(work, uid, fresh.get(uid)))] = uid
+            continue
+        if not tasks:
+            break
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            uid = tasks.pop(task)
+            error = task.exception()
+            if isinstance(error, StoreError):
+                failure = failure or error
+            elif error is not None:
+                # One person's fault, ours or theirs, never stops the rest; it is told, and tried again.
+                run.report.error("users", f"one could not be served: {type(error).__name__}")
+                log.error("user failed", exc_info=error)
+            if error is not None or not task.result():
+                unserved.append(uid)
+    if failure is not None:
+        raise failure
+    return [*unserved, *pending]
+
+
+async def _work(work: Work, uid: str, user: User | None) -> bool:
+    return await work(uid, user)
+
+
+async def _read_again(run: Run, uids: Sequence[str]) -> tuple[set[str], dict[str, User]]:
+    unreadable: set[str] = set()
+
+    def bad(uid: str, error: BadRecord) -> None:
+        unreadable.add(uid)
+        run.report.error("users", str(error))
+
+    fresh = await users.read_many(run.store, uids, bad)
+    return unreadable, {uid: user.record for uid, user in fresh.items()}
+
+
+async def send(run: Run, letter: Letter) -> Attempt:
+    """One attempt, noted by the pace. A transport that raises has a bug, and then nobody can tell: UNCLEAR."""
+    try:
+        attempt = await run.parts.transport.send(letter, at_most_s=run.wait_s)
+    except Exception as error:
+        log.exception("transport raised", transport=run.parts.transport.name, outside=letter.outside_id)
+        attempt = Attempt(Outcome.UNCLEAR, f"the transport raised {type(error).__name__}")
+    run.pace.note(attempt)
+    log.info(
+        "letter",
+        kind=letter.kind,
+        outside=letter.outside_id,
+        outcome=attempt.outcome.value,
+        reason=attempt.reason,
+        receipt=attempt.receipt,
+    )
+    return attempt

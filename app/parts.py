@@ -1,0 +1,86 @@
+"""The wired parts of a scout, and one run of it. Made by wiring.py; handed to everything in app."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from app.deadline import Deadline
+from app.pace import Limits, Pace
+from app.report import Report
+from app.settings import Settings
+from ledger.records import Mode, User
+from ledger.schedule import BadZone, Hour, time_of, zone_of
+from ledger.store import Store
+from mail.letter import Site
+from mail.transports.port import Transport
+from scan.posting import Source
+
+Clock = Callable[[], datetime]
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    settings: Settings
+    store: Store
+    sources: Mapping[str, Source]
+    transport: Transport
+    site: Site
+    clock: Clock = utc_now
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def default_hour(self) -> Hour:
+        return Hour(self.settings.digest_at, zone_of("UTC"))
+
+    def hour(self, user: User) -> Hour:
+        """When the user's digest is due: theirs, else the operator's default, which is in UTC.
+
+        An instant user's waiting rows go out daily. An hour or zone that cannot be read falls back to the default.
+        """
+        at, zone = self.settings.digest_at, "UTC"
+        try:
+            if user.at is not None:
+                at, zone = time_of(user.at), user.zone
+            return Hour(at, zone_of(zone), weekly=user.mode is Mode.WEEKLY)
+        except BadZone:
+            return Hour(self.settings.digest_at, zone_of("UTC"), weekly=user.mode is Mode.WEEKLY)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run under the lease. `now` is when it began; time that matters to a claim is read from the clock."""
+
+    parts: Parts
+    report: Report
+    deadline: Deadline
+    pace: Pace
+    now: datetime
+
+    @property
+    def store(self) -> Store:
+        return self.parts.store
+
+    @property
+    def lease_s(self) -> float:
+        return float(self.parts.settings.lock_s)
+
+    def may_claim(self) -> bool:
+        """Whether a letter may still begin: the circuit is closed and one whole attempt fits before the answer."""
+        return self.pace.paused is None and self.deadline.allows(self.parts.transport.longest_s(self.wait_s))
+
+    @property
+    def wait_s(self) -> float:
+        """The longest single wait of an attempt: a quarter of the wall."""
+        return self.deadline.share_s(self.deadline.wall_s)
+
+
+def new_run_id(now: datetime) -> str:
+    """Sorts by time, and is told apart from another run of the same second."""
+    return f"{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"

@@ -1,0 +1,136 @@
+"""The run report: what /cron answers, what runs/ keeps and what the CLI prints."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from ledger.lifecycle import State
+from ledger.store import Counts
+
+ERRORS_MAX = 50  # an answer is read by callers that take 64 KB at most
+FAILED_SOURCES_MAX = 50
+REASON_MAX_CHARS = 200
+
+
+class Status(StrEnum):
+    COMPLETED = "completed"
+    PARTIAL = "partial"  # cut by the wall or the budget; the next call does exactly the rest
+    SKIPPED = "skipped"  # another run holds the lease
+    FAILED = "failed"  # the run as a whole could not work
+
+
+@dataclass(slots=True)
+class SourceCounts:
+    ok: int = 0
+    not_modified: int = 0
+    not_due: int = 0
+    failed: list[dict[str, str]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class JobCounts:
+    seen: int = 0  # items read
+    new: int = 0
+    twins: int = 0
+    stale: int = 0  # open for 24 h: matched a last time, for the digest
+    skipped: int = 0  # items that could not be used
+
+
+@dataclass(slots=True)
+class MatchCounts:
+    pairs: int = 0
+    fit: int = 0
+    ai_calls: int = 0
+    ai_cached: int = 0
+    undecided: int = 0
+
+
+@dataclass(slots=True)
+class MailCounts:
+    """`alerts`, `digests` and `sent` count letters that were accepted; the others count delivery rows."""
+
+    alerts: int = 0
+    digests: int = 0
+    sent: int = 0
+    queued: int = 0
+    failed: int = 0
+    deferred: int = 0
+    unclear: int = 0
+    expired: int = 0
+
+
+@dataclass(slots=True)
+class Remaining:
+    users: int = 0
+    jobs: int = 0
+
+
+@dataclass(slots=True)
+class Report:
+    run_id: str
+    started_at: datetime
+    status: Status = Status.COMPLETED
+    reason: str = ""  # why partial or failed
+    took_s: float = 0.0
+    sources: SourceCounts = field(default_factory=SourceCounts)
+    jobs: JobCounts = field(default_factory=JobCounts)
+    matches: MatchCounts = field(default_factory=MatchCounts)
+    mail: MailCounts = field(default_factory=MailCounts)
+    cost: Counts = field(default_factory=Counts)
+    remaining: Remaining = field(default_factory=Remaining)
+    errors: list[str] = field(default_factory=list)
+    errors_more: int = 0
+    sealed: dict[str, Any] | None = None
+
+    def error(self, where: str, reason: str) -> None:
+        """Count one bad thing with its reason; it never stops the rest. No address and no secret in it."""
+        if len(self.errors) < ERRORS_MAX:
+            self.errors.append(f"{where}: {reason}"[:REASON_MAX_CHARS])
+        else:
+            self.errors_more += 1
+
+    def source_failed(self, name: str, reason: str) -> None:
+        if len(self.sources.failed) < FAILED_SOURCES_MAX:
+            self.sources.failed.append({"name": name, "reason": reason[:REASON_MAX_CHARS]})
+        else:
+            self.errors_more += 1
+
+    def rows(self, state: State, count: int = 1) -> None:
+        """Count delivery rows by the state they came to."""
+        match state:
+            case State.QUEUED:
+                self.mail.queued += count
+            case State.FAILED:
+                self.mail.failed += count
+            case State.UNCLEAR:
+                self.mail.unclear += count
+            case State.EXPIRED:
+                self.mail.expired += count
+            case State.SENT | State.CLAIMED:
+                pass  # told as letters; a claim is not an end
+
+    def seal(self, closing: Counts) -> dict[str, Any]:
+        """Fix the report before it is kept; `closing` is the cost of what still follows. Answer and log agree."""
+        for name, count in asdict(closing).items():
+            setattr(self.cost, name, getattr(self.cost, name) + count)
+        self.cost = replace(self.cost)  # what follows is counted on the old one
+        self.sealed = self.as_json()
+        return self.sealed
+
+    def as_json(self) -> dict[str, Any]:
+        """The documented shape; instants as ISO 8601 in UTC."""
+        if self.sealed is not None:
+            return self.sealed
+        shown = {k: v for k, v in asdict(self).items() if k not in ("errors_more", "reason", "sealed")}
+        shown["status"] = self.status.value
+        shown["started_at"] = self.started_at.isoformat()
+        shown["took_s"] = round(self.took_s, 3)
+        shown["cost"] |= {"ai_input_tokens": 0, "ai_output_tokens": 0}
+        if self.reason:
+            shown["reason"] = self.reason[:REASON_MAX_CHARS]
+        if self.errors_more:
+            shown["errors"].append(f"and {self.errors_more} more")
+        return shown

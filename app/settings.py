@@ -1,0 +1,218 @@
+"""Every setting, read once and frozen. An unknown SCOUT_* name or a bad value stops the boot with one line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import time
+from pathlib import Path
+from typing import NoReturn
+from urllib.parse import urlsplit
+
+from ledger.schedule import BadZone, time_of
+
+SECRET_MIN_CHARS = 16
+WALL_MIN_S = 2
+
+# Name -> what it is for. The README's table and `scout doctor` are held against this.
+NAMES: Mapping[str, str] = {
+    "SCOUT_CRON_SECRET": "the shared secret of /cron; at least 16 characters",
+    "SCOUT_STORE": "sqlite:///scout.db (three slashes relative, four absolute) or firestore://PROJECT[/DATABASE]",
+    "SCOUT_SOURCES": "path of a TOML file with the sources; unset: the shipped list",
+    "SCOUT_MAIL": "outbox:///outbox (a Maildir), smtp://user:pass@host:587 or smtps://user:pass@host",
+    "SCOUT_MAIL_FROM": "From of every letter, such as Scout <scout@example.com>",
+    "SCOUT_BASE_URL": "where this scout is reached, for the links in letters",
+    "SCOUT_WALL_S": "the longest that a run takes, in seconds; below SCOUT_LOCK_S",
+    "SCOUT_LOCK_S": "the lease of the lock, in seconds",
+    "SCOUT_ALLOW_QUERY_SECRET": "true: /cron?secret=... is accepted as well",
+    "SCOUT_ALLOW_LOOPBACK": "true: sources on loopback or file: are fetched (trials, tests)",
+    "SCOUT_DIGEST_AT": "HH:MM in UTC of the digest for users who chose no hour",
+    "SCOUT_DIGEST_CAP": "jobs listed in one digest",
+    "SCOUT_STALE_AFTER_S": "/healthz is unhealthy after so long without a complete run",
+    "SCOUT_OPERATOR": "address told of paused accounts, dead sources, unclear rows",
+    "SCOUT_LOG": "json or text; unset: text on a terminal, else json",
+}
+WELL_KNOWN: Mapping[str, str] = {
+    "PORT": "the port that `scout serve` listens on",
+    "FIRESTORE_EMULATOR_HOST": "host:port of a Firestore emulator",
+    "GOOGLE_CLOUD_PROJECT": "the project of firestore: without one",
+}
+
+
+class BadSetting(ValueError):
+    """A setting that cannot be used; the message is one line that says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    cron_secret: str | None
+    store: str
+    sources: Path | None
+    mail: str
+    mail_from: str
+    base_url: str
+    wall_s: int
+    lock_s: int
+    allow_query_secret: bool
+    allow_loopback: bool
+    digest_at: time
+    digest_cap: int
+    stale_after_s: int
+    operator: str | None
+    log: str | None
+    port: int
+    project: str | None
+
+    def require_secret(self) -> str:
+        """The secret, where an endpoint is going to be served. Raises BadSetting."""
+        if self.cron_secret is None:
+            _bad(
+                "SCOUT_CRON_SECRET",
+                "is not set; make one with: python3 -c 'import secrets; print(secrets.token_hex(24))'",
+            )
+        return self.cron_secret
+
+    def __repr__(self) -> str:
+        return "Settings(...)"  # holds secrets: never in a log or a traceback
+
+
+def load(environ: Mapping[str, str] | None = None) -> Settings:
+    """Read the environment. Raises BadSetting."""
+    env = os.environ if environ is None else environ
+    for name in env:
+        if name.startswith("SCOUT_") and name not in NAMES:
+            _bad(name, f"is not a setting of scout; known: {', '.join(NAMES)}")
+    wall_s = _whole(env, "SCOUT_WALL_S", 300, low=WALL_MIN_S, high=3000)
+    lock_s = _whole(env, "SCOUT_LOCK_S", 600, low=WALL_MIN_S + 1, high=3600)
+    if wall_s >= lock_s:
+        _bad("SCOUT_WALL_S", f"({wall_s}) must be below SCOUT_LOCK_S ({lock_s}): a run may not outlive its lock")
+    port = _whole(env, "PORT", 8000, low=1, high=65535)
+    return Settings(
+        cron_secret=_secret(env),
+        store=_store(env),
+        sources=_file(env, "SCOUT_SOURCES"),
+        mail=_mail(env),
+        mail_from=_line(env, "SCOUT_MAIL_FROM", "Scout <scout@localhost>"),
+        base_url=_base_url(env, port),
+        wall_s=wall_s,
+        lock_s=lock_s,
+        allow_query_secret=_switch(env, "SCOUT_ALLOW_QUERY_SECRET"),
+        allow_loopback=_switch(env, "SCOUT_ALLOW_LOOPBACK"),
+        digest_at=_time(env, "SCOUT_DIGEST_AT", "08:00"),
+        digest_cap=_whole(env, "SCOUT_DIGEST_CAP", 20, low=1, high=100),
+        stale_after_s=_whole(env, "SCOUT_STALE_AFTER_S", 2700, low=60, high=7 * 86400),
+        operator=_text(env, "SCOUT_OPERATOR"),
+        log=_choice(env, "SCOUT_LOG", ("json", "text")),
+        port=port,
+        project=_text(env, "GOOGLE_CLOUD_PROJECT"),
+    )
+
+
+def _bad(name: str, what: str) -> NoReturn:
+    raise BadSetting(f"{name} {what}")
+
+
+def _text(env: Mapping[str, str], name: str) -> str | None:
+    return env.get(name, "").strip() or None  # files and shells add line ends
+
+
+def _line(env: Mapping[str, str], name: str, default: str) -> str:
+    text = _text(env, name) or default
+    if not text.isprintable() or "@" not in text:
+        _bad(name, "must be one line with an address, such as Scout <scout@example.com>")
+    return text
+
+
+def _secret(env: Mapping[str, str]) -> str | None:
+    secret = _text(env, "SCOUT_CRON_SECRET")
+    if secret is None:
+        if "SCOUT_CRON_SECRET" in env:
+            _bad("SCOUT_CRON_SECRET", f"is blank; it needs at least {SECRET_MIN_CHARS} characters")
+        return None
+    if len(secret) < SECRET_MIN_CHARS:
+        _bad("SCOUT_CRON_SECRET", f"is too short; it needs at least {SECRET_MIN_CHARS} characters")
+    return secret
+
+
+def _whole(env: Mapping[str, str], name: str, default: int, *, low: int, high: int) -> int:
+    text = _text(env, name)
+    if text is None:
+        return default
+    if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
+        _bad(name, f"is {text[:20]!r}; it must be a whole number from {low} to {high}")
+    return int(text)
+
+
+def _switch(env: Mapping[str, str], name: str) -> bool:
+    text = (_text(env, name) or "false").lower()
+    if text not in ("true", "false"):
+        _bad(name, f"is {text[:20]!r}; it must be true or false")
+    return text == "true"
+
+
+def _choice(env: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str | None:
+    text = _text(env, name)
+    if text is not None and text not in choices:
+        _bad(name, f"is {text[:20]!r}; it must be {' or '.join(choices)}")
+    return text
+
+
+def _time(env: Mapping[str, str], name: str, default: str) -> time:
+    try:
+        return time_of(_text(env, name) or default)
+    except BadZone as error:
+        _bad(name, str(error))
+
+
+def _file(env: Mapping[str, str], name: str) -> Path | None:
+    text = _text(env, name)
+    if text is None:
+        return None
+    path = Path(text)
+    if not path.is_file():
+        _bad(name, f"names no file: {text[:200]!r}")
+    return path
+
+
+def _store(env: Mapping[str, str]) -> str:
+    text = _text(env, "SCOUT_STORE") or "sqlite:///scout.db"
+    if not (text.startswith("sqlite:///") and len(text) > len("sqlite:///")) and not text.startswith("firestore:"):
+        _bad("SCOUT_STORE", "must be sqlite:///PATH or firestore://PROJECT[/DATABASE]")
+    return text
+
+
+def _mail(env: Mapping[str, str]) -> str:
+    text = _text(env, "SCOUT_MAIL") or "outbox:///outbox"
+    scheme, colon, rest = text.partition(":")
+    ok = {
+        "outbox": rest.startswith("///") and len(rest) > 3,
+        "smtp": rest.startswith("//"),
+        "smtps": rest.startswith("//"),
+    }
+    if not colon or not ok.get(scheme, False):
+        _bad("SCOUT_MAIL", "must be outbox:///PATH, smtp://[USER:PASS@]HOST[:PORT] or smtps://USER:PASS@HOST[:PORT]")
+    if scheme != "outbox":
+        try:
+            parts = urlsplit(text)
+            reachable = bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        except ValueError:
+            reachable = False
+        if not reachable:
+            _bad(
+                "SCOUT_MAIL",
+                "has no usable host and port; write smtp://user:pass@host:587, with %-escapes in the password",
+            )
+    return text
+
+
+def _base_url(env: Mapping[str, str], port: int) -> str:
+    text = (_text(env, "SCOUT_BASE_URL") or f"http://127.0.0.1:{port}").rstrip("/")
+    try:
+        parts = urlsplit(text)
+        ok = parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.query and not parts.fragment
+    except ValueError:
+        ok = False
+    if not ok:
+        _bad("SCOUT_BASE_URL", f"is {text[:100]!r}; it must be like https://scout.example.com")
+    return text

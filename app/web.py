@@ -1,0 +1,94 @@
+"""The application: routes, lifespan, and what every answer owes."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from types import FrameType
+from typing import Any
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app import cron, health
+from app.parts import Clock, utc_now
+from app.settings import Settings
+from app.wiring import wired
+
+log = structlog.get_logger()
+
+
+def make_app(settings: Settings, *, clock: Clock = utc_now) -> FastAPI:
+    """The app for these settings; everything that needs a loop is made in its lifespan, once per loop."""
+    started_at = clock()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with wired(settings, clock=clock) as parts:
+            app.state.parts = parts
+            app.state.runs = cron.Runs()
+            with _told_to_end(app.state.runs.cut):
+                yield
+                await app.state.runs.drain()
+
+    app = FastAPI(title="Scout", lifespan=lifespan, docs_url=None, redoc_url=None, redirect_slashes=False)
+    app.state.settings = settings
+    app.state.started_at = started_at
+    app.include_router(cron.router)
+    app.include_router(health.router)
+    app.add_exception_handler(HTTPException, _plain_error)
+    app.add_middleware(NoStore)
+    return app
+
+
+@contextlib.contextmanager
+def _told_to_end(cut: Callable[[], None]) -> Any:
+    """SIGTERM counts as the wall reached, before the server begins to wait for its requests."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGTERM)
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        cut()
+        if callable(before):
+            before(number, frame)
+        elif before == signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            signal.raise_signal(signal.SIGTERM)
+
+    signal.signal(signal.SIGTERM, handle)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGTERM) is handle:
+            signal.signal(signal.SIGTERM, before)
+
+
+async def _plain_error(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    return JSONResponse(
+        {"status": "error", "reason": error.detail}, status_code=error.status_code, headers=error.headers
+    )
+
+
+class NoStore:
+    """Cache-Control: no-store on every answer that is not a static file: a cached run is a run that never was."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = [(k, v) for k, v in message.get("headers", []) if k.lower() != b"cache-control"]
+                message = {**message, "headers": [*headers, (b"cache-control", b"no-store")]}
+            await send(message)
+
+        await self._app(scope, receive, sent if scope["type"] == "http" else send)
