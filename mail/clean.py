@@ -48,7 +48,7 @@ def web_link(url: str, max_bytes: int) -> str | None:
     """The link as ASCII that needs no further quoting, or None if it is not a plain http(s) link.
 
     None also for a link with a user name (it shows one host and opens another), with white space or control
-    characters inside, or longer than `max_bytes`: half a link is none.
+    characters inside, or longer than `max_bytes` (with HTML escapes): half a link is none.
     """
     url = url.strip()
     if len(url) > max_bytes or not url.isprintable() or " " in url or "\\" in url:
@@ -64,7 +64,7 @@ def web_link(url: str, max_bytes: int) -> str | None:
     netloc = host if port is None else f"{host}:{port}"
     rest = [_BAD_PERCENT.sub("%25", quote(part, safe=_URL_SAFE)) for part in (parts.path, parts.query, parts.fragment)]
     link = urlunsplit((parts.scheme.lower(), netloc, rest[0] or "/", rest[1], rest[2]))
-    return link if len(link) <= max_bytes else None
+    return link if _weight(link) <= max_bytes else None
 
 
 def host_of(link: str) -> str:

@@ -100,8 +100,7 @@ def needs_smtputf8(address: str) -> bool:
 
 def surely_fits(text: str, html: str) -> bool:
     """Whether a letter with these parts stays below LETTER_MAX_BYTES whatever encoding is chosen."""
-    base64_bytes = (len(text.encode()) + len(html.encode())) * 78 // 57 + 4
-    return base64_bytes + FRAME_MAX_BYTES < LETTER_MAX_BYTES
+    return _base64_bytes(text.encode()) + _base64_bytes(html.encode()) + FRAME_MAX_BYTES < LETTER_MAX_BYTES
 
 
 def _address(typed: str, what: str) -> str:
@@ -151,8 +150,16 @@ def _header(name: str, value: str) -> str:
 def _part(subtype: str, content: str) -> bytes:
     """One text part, in whichever of the two encodings is shorter; quoted-printable if equal."""
     data = content.replace("\r\n", "\n").replace("\r", "\n").encode()
-    body, encoding = binascii.b2a_qp(data), "quoted-printable"
-    if len(body) > len(data) * 78 // 57:
-        body, encoding = base64.encodebytes(data), "base64"
+    body, encoding = binascii.b2a_qp(data).replace(b"\n", b"\r\n"), "quoted-printable"
+    if len(body) > _base64_bytes(data):
+        lines = base64.encodebytes(
+            data.replace(b"\n", b"\r\n")
+        )  # text ends its lines by CRLF inside, too (RFC 2045 6.8)
+        body, encoding = lines.replace(b"\n", b"\r\n"), "base64"
     head = f"Content-Type: text/{subtype}; charset=utf-8\r\nContent-Transfer-Encoding: {encoding}\r\n\r\n"
-    return head.encode() + body.replace(b"\n", b"\r\n") + b"\r\n"
+    return head.encode() + body + b"\r\n"
+
+
+def _base64_bytes(data: bytes) -> int:
+    """The length as base64 in lines of 76, at most."""
+    return (len(data) + data.count(b"\n")) * 78 // 57 + 6
