@@ -45,9 +45,7 @@ class Limits(NamedTuple):
 GENEROUS = Limits(
     title_bytes=300, name_bytes=140, pay_bytes=100, source_bytes=200, reason_bytes=400, link_bytes=2000, twins=4
 )
-TIGHT = Limits(
-    title_bytes=120, name_bytes=60, pay_bytes=40, source_bytes=90, reason_bytes=110, link_bytes=400, twins=0
-)
+TIGHT = Limits(title_bytes=120, name_bytes=60, pay_bytes=40, source_bytes=90, reason_bytes=110, link_bytes=400, twins=0)
 
 
 @dataclass(frozen=True, slots=True)

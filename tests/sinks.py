@@ -176,7 +176,8 @@ class ScriptedSmtp(_Loop):
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
-        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, _Closed, ssl.SSLError):
+        # A cancelled session is a stopped server: asyncio's own reader would report it as an error.
+        with contextlib.suppress(ConnectionError, _Closed, ssl.SSLError, asyncio.CancelledError):
             await _Session(self, reader, writer).run()
         writer.transport.abort()
 

@@ -108,8 +108,9 @@ class SmtpTransport:
         await asyncio.sleep(0)  # a closed connection gives its socket back in the loop's next round
 
     async def _attempt(self, wire: _Wire, course: _Course, *, at_most_s: float) -> Attempt:
-        async with asyncio.timeout(min(self._before_dot_s, at_most_s)):
-            client = await self._asked_for_data(wire, course)
+        before_dot_s = min(self._before_dot_s, at_most_s)
+        async with asyncio.timeout(before_dot_s):
+            client = await self._asked_for_data(wire, course, reused_s=min(REUSED_ANSWER_S, before_dot_s / 3))
         async with asyncio.timeout(min(self._dot_deadline_s, at_most_s)):
             code, text = await _hand_over(client, wire.data, course)
         if code != 250:
@@ -118,7 +119,7 @@ class SmtpTransport:
         self._idle.keep(client)
         return Attempt(Outcome.ACCEPTED, receipt=receipt(text, wire.recipient))
 
-    async def _asked_for_data(self, wire: _Wire, course: _Course) -> SMTP:
+    async def _asked_for_data(self, wire: _Wire, course: _Course, *, reused_s: float) -> SMTP:
         """A connection on which the server waits for the body.
 
         A kept connection that turns out dead is replaced once: no body has gone out on it.
@@ -127,7 +128,7 @@ class SmtpTransport:
         if client is not None:
             course.client = client
             try:
-                async with asyncio.timeout(min(REUSED_ANSWER_S, self._before_dot_s / 3)):
+                async with asyncio.timeout(reused_s):
                     await _envelope(client, wire, course)
                 return client
             except (SMTPException, OSError) as error:
