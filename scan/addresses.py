@@ -25,7 +25,7 @@ Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 
 # `is_global` alone lets these through: multicast, relays and translators that carry another address
 # inside, documentation, and one cloud's metadata service that lives on a public address.
-_REFUSED_V4 = tuple(map(ipaddress.IPv4Network, ("192.88.99.0/24", "224.0.0.0/3", "168.63.129.16/32")))
+_REFUSED_V4 = tuple(map(ipaddress.IPv4Network, ("192.0.0.0/24", "192.88.99.0/24", "224.0.0.0/3", "168.63.129.16/32")))
 _UNICAST_V6 = ipaddress.IPv6Network("2000::/3")
 _REFUSED_V6 = tuple(
     map(
@@ -33,6 +33,7 @@ _REFUSED_V6 = tuple(
         ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"),
     )
 )
+_HOST_NAME = re.compile(r"[A-Za-z0-9_.-]{1,253}\Z")
 _NUMERIC_LABEL = re.compile(r"(?:[0-9]+|0[xX][0-9a-fA-F]*)\Z")
 
 
@@ -121,6 +122,8 @@ def _literal(host: str) -> Address | None:
         return _parsed(host)
     if _NUMERIC_LABEL.match(host.rstrip(".").rpartition(".")[2]):
         return _parsed(host)
+    if not _HOST_NAME.match(host):
+        raise RefusedTarget("not a host name")
     return None
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-ASIDE_MAX_THREADS = 16  # at once; stuck ones count, so that they cannot pile up
+ASIDE_MAX_THREADS = 128  # at once, name look-ups and parsers; stuck ones count, so that they cannot pile up
 
 T = TypeVar("T")
 

@@ -52,7 +52,7 @@ class _Draft:
 def read_entries(entries: Sequence[RawEntry], rules: Rules, *, base: str, now: datetime) -> Reading:
     """Postings in the document's order, each with a title and a native id, no id twice: the first one wins.
 
-    Everything else is in `skipped` with a reason, what is beyond ITEMS_MAX too. `base` is the URL that the
+    What is no job we can use is in `skipped` with a reason, what is beyond ITEMS_MAX too. `base` is the URL that the
     document came from.
     """
     drafts: dict[Names, _Draft] = {}
@@ -65,11 +65,9 @@ def read_entries(entries: Sequence[RawEntry], rules: Rules, *, base: str, now: d
         draft = _draft(entry, rules, base=base, now=now)
         if isinstance(draft, str):
             skipped.append(Skipped(what, draft))
-        elif draft.names in drafts:  # before ids are given: a copy must not make its original ambiguous
-            skipped.append(Skipped(what, "twice in one answer"))
-        else:
-            drafts[draft.names] = draft
-    return _named(list(drafts.values()), rules.id_rule, skipped)
+        else:  # copies go before ids are given: a copy must not make its original ambiguous
+            drafts.setdefault(draft.names, draft)
+    return Reading(_named(list(drafts.values()), rules.id_rule), tuple(skipped))
 
 
 def title_pattern(form: str | None) -> re.Pattern[str] | None:
@@ -82,17 +80,14 @@ def title_pattern(form: str | None) -> re.Pattern[str] | None:
     return re.compile(pattern.replace(r"\ ", r"\s+"), re.DOTALL)
 
 
-def _named(drafts: list[_Draft], rule: IdRule, skipped: list[Skipped]) -> Reading:
+def _named(drafts: list[_Draft], rule: IdRule) -> tuple[Posting, ...]:
     names = [draft.names for draft in drafts]
     ids = native_ids(names, rule)
     aliases = aliases_of(names, rule, ids)
     postings: dict[str, Posting] = {}
     for draft, id_, others in zip(drafts, ids, aliases, strict=True):
-        if id_ in postings:
-            skipped.append(Skipped(one_line(draft.posting.title, max_chars=WHAT_MAX_CHARS), "twice in one answer"))
-        else:
-            postings[id_] = replace(draft.posting, native_id=id_, aliases=others)
-    return Reading(tuple(postings.values()), tuple(skipped))
+        postings.setdefault(id_, replace(draft.posting, native_id=id_, aliases=others))
+    return tuple(postings.values())
 
 
 def _draft(entry: RawEntry, rules: Rules, *, base: str, now: datetime) -> _Draft | str:
