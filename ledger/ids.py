@@ -13,6 +13,7 @@ import unicodedata
 
 import idna
 
+ADDRESS_MAX_BYTES = 254  # RFC 5321, section 4.5.3.1.3, less the angle brackets; so a uid fits an id of the store
 JOB_RULE = "j1"  # the version of the job id rule: a changed rule must never mail a known job again
 
 
@@ -33,7 +34,10 @@ def canonical_address(typed: str) -> str:
         ascii_domain = idna.encode(domain, uts46=True).decode("ascii")
     except idna.IDNAError as error:
         raise BadAddress(f"not a domain: {domain[:80]!r}") from error
-    return f"{local}@{ascii_domain}"
+    address = f"{local}@{ascii_domain}"
+    if len(address.encode()) > ADDRESS_MAX_BYTES:
+        raise BadAddress(f"an e-mail address of more than {ADDRESS_MAX_BYTES} bytes")
+    return address
 
 
 def uid_of(typed: str) -> str:
