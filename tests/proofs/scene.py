@@ -55,6 +55,7 @@ class Scene:
     board: Board = field(default_factory=Board)
     building: Building = field(default_factory=Building)
     reports: list[Report] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
 
     async def person(self, address: str, mode: Mode, *, at: datetime | None = None) -> User:
         def edit(user: User) -> User:
@@ -65,7 +66,7 @@ class Scene:
     async def run(self, stops: Stops | None = None, outcomes: Sequence[Attempt] = ()) -> Report | Skipped | None:
         """One run of a process of its own; None if it was stopped."""
         stops = stops or Stops()
-        settings = load({"SCOUT_WALL_S": "300", "SCOUT_LOCK_S": "600"})
+        settings = load(self.environment)
         parts = Parts(
             settings=settings,
             store=StoppingStore(self.store, stops),
