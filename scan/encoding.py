@@ -47,8 +47,9 @@ def _codec(text: str) -> str | None:
 
 def _keeps_controls(name: str) -> bool:
     controls = bytes(range(0x20))
-    try:
-        return controls.decode(name) == controls.decode("ascii")
+    try:  # ISO-2022 spells other letters with ESC, SO and SI: there a control is not always a control
+        shifts = any(byte < 0x20 for byte in "\u65e5\u3042".encode(name, "ignore"))
+        return not shifts and controls.decode(name) == controls.decode("ascii")
     except (UnicodeError, LookupError):
         return False
 

@@ -36,10 +36,12 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What is asked, the same for every hop. `conditional`: a 304 would be an answer."""
+    """What is asked. `headers` go to every hop, `secrets` to the first origin only; `conditional`: a 304 would
+    be an answer."""
 
     method: str
     headers: Mapping[str, str]
+    secrets: Mapping[str, str]
     content: bytes | None
     conditional: bool
     now: datetime
@@ -51,13 +53,13 @@ def origin(url: httpx2.URL) -> tuple[str, bytes, int | None]:
 
 
 def request_headers(url: httpx2.URL, ask: Ask, *, secrets: bool) -> dict[str, str]:
-    headers = {"Host": url.netloc.decode("ascii"), "Accept-Encoding": "gzip, deflate"}
-    if not secrets:  # another origin: only what says nothing about us
-        return headers | {name: ask.headers[name] for name in ("Accept", "User-Agent")}
+    headers = {"Host": url.netloc.decode("ascii"), "Accept-Encoding": "gzip, deflate", **ask.headers}
+    if not secrets:
+        return headers
     if url.userinfo:
         token = base64.b64encode(f"{url.username}:{url.password}".encode()).decode("ascii")
         headers["Authorization"] = f"Basic {token}"
-    return headers | dict(ask.headers)
+    return headers | dict(ask.secrets)
 
 
 def next_hop(url: httpx2.URL, location: str, ask: Ask) -> httpx2.URL:

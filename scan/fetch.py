@@ -87,13 +87,15 @@ class Fetcher:
         """Ask once; with `content` by POST. Never raises for what the other side does.
 
         `headers` may hold a secret: they and the URL's userinfo go to the URL's own origin only. `now` is
-        what a Retry-After with a date is counted from. Validators are sent as they were stored.
+        what a Retry-After with a date is counted from. Validators are sent as they were stored, to every hop:
+        they came from where the redirects ended.
         """
         own = {"If-None-Match": validator(etag), "If-Modified-Since": validator(last_modified)}
         conditions = {name: value for name, value in own.items() if value}
         ask = Ask(
             "GET" if content is None else "POST",
-            {"Accept": ACCEPT, "User-Agent": self._user_agent, **conditions, **(headers or {})},
+            {"Accept": ACCEPT, "User-Agent": self._user_agent, **conditions},
+            headers or {},
             content,
             bool(conditions),
             now,
@@ -116,7 +118,7 @@ class Fetcher:
             return Failed(Health.MALFORMED, f"the body is larger than {body_max_bytes} bytes: {shown(url)}")
         except BadEncoding as error:
             return Failed(Health.MALFORMED, f"{error}: {shown(url)}")
-        except httpx2.TransportError as error:  # its text may quote the request; its class is enough
+        except (httpx2.TransportError, OSError) as error:  # its text may quote the request; its class is enough
             return Failed(Health.UNREACHABLE, f"{type(error).__name__}: {shown(url)}")
 
     async def _follow(self, url: httpx2.URL, ask: Ask) -> Fetch:

@@ -1,0 +1,129 @@
+"""The list of sources: what is read, and what the errors say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scan.addresses import is_loopback_url
+from scan.sources.config import SHIPPED, SOURCES_MAX, BadSources, SourceConfig, load, parse
+from scan.sources.entries import title_pattern
+from scan.sources.identity import parse_rule
+
+ENTRY = '[[source]]\nname = "a"\nkind = "feed"\nurl = "https://board.example/f"\n'
+
+
+def test_the_shipped_list_can_be_read_and_needs_no_credential() -> None:
+    sources = load()
+    assert [source.name for source in sources] == ["weworkremotely", "remoteok", "himalayas", "jobicy", "remotive"]
+    for source in sources:
+        assert source.url.startswith("https://")
+        assert "?" not in source.url
+        assert "@" not in source.url
+        assert not is_loopback_url(source.url)
+        assert source.platform
+        assert source.attribution
+        assert source.terms
+        parse_rule(source.id_rule)
+        title_pattern(source.title_form)
+
+
+def test_the_shipped_intervals_are_those_that_the_boards_ask_for() -> None:
+    assert {source.name: source.min_interval_s for source in load()} == {
+        "weworkremotely": 3600,
+        "remoteok": 3600,
+        "himalayas": 1800,
+        "jobicy": 3600,
+        "remotive": 6 * 3600,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "link", "native_id"),
+    [
+        ("weworkremotely", "https://weworkremotely.com/remote-jobs/mathmo-maths-coach", "mathmo-maths-coach"),
+        ("remoteok", "https://remoteok.com/remote-jobs/remote-go-developer-firm-1093456", "1093456"),
+        ("himalayas", "https://himalayas.app/companies/firm/jobs/go-developer", "companies/firm/jobs/go-developer"),
+        ("jobicy", "https://jobicy.com/jobs/145880-senior-software-engineer-contract", "145880"),
+        ("remotive", "https://remotive.com/remote-jobs/software-dev/go-developer-1919191", "1919191"),
+    ],
+)
+def test_the_shipped_rules_find_the_boards_own_id(name: str, link: str, native_id: str) -> None:
+    (source,) = (source for source in load() if source.name == name)
+    pattern = parse_rule(source.id_rule).pattern
+    assert pattern is not None
+    found = pattern.search(link)
+    assert found is not None
+    assert found[1] == native_id
+
+
+def test_a_plain_entry_has_the_defaults_of_a_feed() -> None:
+    assert parse(ENTRY, where="s.toml") == (SourceConfig("a", "feed", "https://board.example/f"),)
+
+
+def test_an_entrys_own_fields_come_before_those_of_its_kind() -> None:
+    text = '[[source]]\nname = "w"\nkind = "weworkremotely"\nurl = "http://127.0.0.1:1/f"\nmin_interval_s = 0\n'
+    (source,) = parse(text, where="s.toml")
+    assert (source.url, source.min_interval_s) == ("http://127.0.0.1:1/f", 0)
+    assert (source.platform, source.title_form) == ("weworkremotely", "{company}: {title}")
+
+
+def test_an_empty_list_is_a_list() -> None:
+    assert parse("", where="s.toml") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (ENTRY + "intervall = 5\n", "s.toml: source 'a': intervall: Extra inputs are not permitted"),
+        (
+            ENTRY.replace('"feed"', '"fede"'),
+            "s.toml: source 'a': kind: one of feed, weworkremotely, upwork_rss, not 'fede'",
+        ),
+        (ENTRY.replace('kind = "feed"\n', ""), "s.toml: source 'a': kind: one of"),
+        (ENTRY + ENTRY, "s.toml: source 'a': name: used twice"),
+        (ENTRY.replace('name = "a"\n', ""), "s.toml: source number 1: name: Field required"),
+        (ENTRY.replace('"a"', '"a/b"'), "s.toml: source 'a/b': name: printable"),
+        (ENTRY.replace('"a"', '""'), "s.toml: source number 1: name: "),
+        (ENTRY.replace("url = ", "# "), "s.toml: source 'a': url: Field required"),
+        (ENTRY.replace("https://board.example/f", "board.example/f"), "s.toml: source 'a': url: an absolute http"),
+        (ENTRY.replace("https:", "ftp:"), "s.toml: source 'a': url: an absolute http"),
+        (ENTRY.replace("https://board.example/f", "https://[x"), "s.toml: source 'a': url: not a URL"),
+        (ENTRY + "min_interval_s = -1\n", "s.toml: source 'a': min_interval_s: Input should be greater"),
+        (ENTRY + "min_interval_s = 99999999\n", "s.toml: source 'a': min_interval_s: Input should be less"),
+        (ENTRY + 'min_interval_s = "1h"\n', "s.toml: source 'a': min_interval_s: Input should be a valid integer"),
+        (ENTRY + "min_interval_s = true\n", "s.toml: source 'a': min_interval_s: Input should be a valid integer"),
+        (ENTRY + 'id_rule = "best"\n', "s.toml: source 'a': id_rule: unknown id rule"),
+        (ENTRY + "id_rule = 'regex:('\n", "s.toml: source 'a': id_rule: not a regular expression"),
+        (ENTRY + 'title_form = "x"\n', "s.toml: source 'a': title_form: a title form"),
+        ('[source]\nname = "a"\n', "s.toml: 'source' must be a list"),
+        ("[sources]\n", "s.toml: unknown table 'sources'"),
+        ("x =\n", "s.toml: "),
+        ("".join(ENTRY.replace('"a"', f'"{n}"') for n in range(SOURCES_MAX + 1)), "s.toml: more than"),
+    ],
+)
+def test_an_error_names_the_file_the_entry_and_the_field(text: str, says: str) -> None:
+    with pytest.raises(BadSources) as raised:
+        parse(text, where="s.toml")
+    assert str(raised.value).startswith(says)
+    assert "\n" not in str(raised.value)
+
+
+def test_an_error_about_a_url_does_not_show_it() -> None:
+    with pytest.raises(BadSources) as raised:
+        parse(ENTRY.replace("https://board.example/f", "ftp://u:s3cret@board.example/?key=s3cret"), where="s.toml")
+    assert "s3cret" not in str(raised.value)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadSources, match=r"none\.toml: cannot be read"):
+        load(tmp_path / "none.toml")
+    (tmp_path / "latin.toml").write_bytes(b"# caf\xe9")
+    with pytest.raises(BadSources, match=r"latin\.toml: not UTF-8"):
+        load(tmp_path / "latin.toml")
+
+
+def test_the_shipped_list_is_where_it_is_looked_for() -> None:
+    assert SHIPPED.is_file()
+    assert load(str(SHIPPED)) == load()
