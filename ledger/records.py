@@ -291,7 +291,9 @@ def decode(cls: type[R], snapshot: Snapshot) -> R:
     except (ValidationError, OverflowError, OSError) as error:
         found = error.errors()[:3] if isinstance(error, ValidationError) else []
         where = "".join(f" {'.'.join(map(str, e['loc']))}" for e in found)
-        raise BadRecord(f"{cls.__name__.lower()} document cannot be read: bad field{where}") from error
+        raise BadRecord(
+            f"{cls.__name__.lower()} document cannot be read: bad field{where}"
+        ) from None  # its text shows values
     return record
 
 
