@@ -19,8 +19,9 @@ BAD_STREAK_MAX = 20
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The circuit's limits; a trial may raise them."""
+    """The window's and the circuit's limits; a trial may change them."""
 
+    window_max: int = WINDOW_MAX
     unclear_first_max: int = UNCLEAR_FIRST_MAX
     bad_streak_max: int = BAD_STREAK_MAX
 
@@ -60,7 +61,7 @@ class Pace:
     def _widen(self) -> None:
         self._accepted_in_window += 1
         if self._accepted_in_window >= self.window:
-            self.window, self._accepted_in_window = min(WINDOW_MAX, self.window * 2), 0
+            self.window, self._accepted_in_window = min(self._limits.window_max, self.window * 2), 0
 
     def _narrow(self) -> None:
         self.window, self._accepted_in_window = max(1, self.window // 2), 0

@@ -185,7 +185,7 @@ async def test_a_change_of_hour_zone_or_mode_neither_repeats_nor_drops(
     await queued(scene, 2)
     scene.now = EIGHT - timedelta(minutes=1)
     await users.change(scene.store, uid_of(DAILY), lambda u: replace(u, at=hour, zone=zone, mode=mode))
-    await scene.until(EIGHT + timedelta(days=9), every_min=60)
+    await scene.until(EIGHT + timedelta(days=9), every_min=240)
     assert scene.building.jobs("digest") == {(DAILY, "j000"): 1, (DAILY, "j001"): 1}
     assert await scene.left_over() == []
 
@@ -197,7 +197,7 @@ async def test_a_switch_of_mode_at_any_moment_mails_every_job_once(scene: Scene,
     scene.now = EIGHT - timedelta(minutes=1)
     await users.change(scene.store, uid_of(INSTANT), lambda u: replace(u, mode=second))
     scene.board.jobs += ["after"]
-    await scene.until(EIGHT + timedelta(days=9), every_min=120)
+    await scene.until(EIGHT + timedelta(days=9), every_min=240)
     both = scene.building.jobs("alert") + scene.building.jobs("digest")
     assert both == {(INSTANT, job): 1 for job in ("j000", "j001", "j002", "after")}
     assert await scene.left_over() == []
