@@ -15,11 +15,12 @@ from email.utils import format_datetime, parseaddr
 
 import idna
 
+from ledger.lifecycle import Attempt, Outcome
 from mail.letter import LETTER_MAX_BYTES, Letter
 
 HEADER_MAX_BYTES = 998  # of one line, RFC 5322 2.1.1
 LOCAL_MAX_BYTES = 64  # RFC 5321 4.5.3.1.1
-FRAME_MAX_BYTES = 3_500  # headers and boundaries, with the longest unsubscribe link that a line can hold
+FRAME_MAX_BYTES = 3_000  # headers and boundaries: at most 1,100 for a Subject, 1,000 for an unsubscribe link
 
 _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\-\u0080-\U0010ffff]+"
 _LOCAL = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")
@@ -29,6 +30,10 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9 !#$%&'*+/=?^_`{|}~-]+")
 
 class Unsendable(ValueError):
     """The letter cannot be put on the wire. The reason is for people and holds no address."""
+
+
+class BadSender(Unsendable):
+    """No letter can: the configured sender is at fault."""
 
 
 def as_bytes(letter: Letter) -> bytes:
@@ -85,8 +90,11 @@ def message_id(letter: Letter) -> str:
 
 
 def sender(letter: Letter) -> str:
-    """The address in MAIL FROM and From, its domain as an A-label. Raises Unsendable."""
-    return _address(parseaddr(letter.mail_from)[1], "the sender's address")
+    """The address in MAIL FROM and From, its domain as an A-label. Raises BadSender."""
+    try:
+        return _address(parseaddr(letter.mail_from)[1], "the sender's address")
+    except Unsendable as error:
+        raise BadSender(str(error)) from error
 
 
 def recipient(letter: Letter) -> str:
@@ -98,9 +106,17 @@ def needs_smtputf8(address: str) -> bool:
     return not address.isascii()
 
 
-def surely_fits(text: str, html: str) -> bool:
-    """Whether a letter with these parts stays below LETTER_MAX_BYTES whatever encoding is chosen."""
-    return _base64_bytes(text.encode()) + _base64_bytes(html.encode()) + FRAME_MAX_BYTES < LETTER_MAX_BYTES
+def fits(text: str, html: str) -> bool:
+    """Whether a letter with these parts stays within LETTER_MAX_BYTES as sent, whatever its headers."""
+    room = LETTER_MAX_BYTES - FRAME_MAX_BYTES
+    if _base64_bytes(text.encode()) + _base64_bytes(html.encode()) <= room:
+        return True  # no other encoding is chosen if it is longer
+    return len(_part("plain", text)) + len(_part("html", html)) <= room
+
+
+def not_sent(error: Unsendable) -> Attempt:
+    """The outcome of an attempt that ended before it began."""
+    return Attempt(Outcome.PAUSED if isinstance(error, BadSender) else Outcome.REJECTED, str(error))
 
 
 def _address(typed: str, what: str) -> str:

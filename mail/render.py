@@ -19,8 +19,8 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from ledger.lifecycle import ALERT_CAP_JOBS
 from ledger.records import Delivery, User
 from mail.clean import host_of, line, reason_line, web_link
-from mail.envelope import as_bytes, surely_fits
-from mail.letter import LETTER_MAX_BYTES, SUBJECT_MAX_CHARS, Letter, Site
+from mail.envelope import fits
+from mail.letter import SUBJECT_MAX_CHARS, Letter, Site
 
 NOTES_MAX = 5
 NOTE_MAX_BYTES = 300
@@ -45,7 +45,7 @@ class Limits(NamedTuple):
 GENEROUS = Limits(
     title_bytes=300, name_bytes=140, pay_bytes=100, source_bytes=200, reason_bytes=400, link_bytes=2000, twins=4
 )
-TIGHT = Limits(title_bytes=120, name_bytes=60, pay_bytes=40, source_bytes=90, reason_bytes=110, link_bytes=400, twins=0)
+TIGHT = Limits(title_bytes=120, name_bytes=60, pay_bytes=40, source_bytes=90, reason_bytes=100, link_bytes=390, twins=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def render_alert(user: User, rows: Sequence[Delivery], *, outside_id: str, at: d
     draft = _Draft(user, "alert", outside_id, at, site, total=len(rows), when="", notes=())
     for limits in (GENEROUS, TIGHT):
         letter = draft.written(rows, limits)
-        if _fits(letter):
+        if fits(letter.text, letter.html):
             return letter
     raise ValueError("the letter is too long even with short fields")
 
@@ -97,7 +97,7 @@ def render_digest(
     draft = _Draft(user, "digest", outside_id, at, site, len(rows) + more, period_name(period), shown_notes)
     letter = draft.written(rows, GENEROUS)
     count = len(rows)
-    while not _fits(letter):
+    while not fits(letter.text, letter.html):
         letter = draft.written(rows[:count], TIGHT)
         # Tight rows are at most a few KB each, so a tenth less each time ends after a handful of rounds.
         count -= max(1, count // 10)
@@ -168,10 +168,6 @@ class _Draft:
             unsubscribe_url=unsubscribe_url,
             listed=len(rows),
         )
-
-
-def _fits(letter: Letter) -> bool:
-    return surely_fits(letter.text, letter.html) or len(as_bytes(letter)) <= LETTER_MAX_BYTES
 
 
 def _subject(total: int, best: str, when: str) -> str:

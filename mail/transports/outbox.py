@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from ledger.lifecycle import Attempt, Outcome
-from mail.envelope import Unsendable, as_bytes
+from mail.envelope import Unsendable, as_bytes, not_sent
 from mail.letter import Letter
 
 WRITERS_MAX = 8
@@ -63,7 +63,7 @@ class OutboxTransport:
         try:
             data = as_bytes(letter).replace(b"\r\n", b"\n")  # as mail programs expect it in a Maildir
         except Unsendable as error:
-            return Attempt(Outcome.REJECTED, str(error))
+            return not_sent(error)
         # The id first, so that a listing groups the letters; then what makes this attempt a file of its own.
         name = f"{letter.outside_id}.{time.time_ns()}.{os.getpid()}_{next(self._counter)}"
         writing = asyncio.get_running_loop().run_in_executor(self._writers, _deliver, self._path, name, data)

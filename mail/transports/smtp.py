@@ -15,7 +15,7 @@ from typing import Literal
 from aiosmtplib import SMTP, SMTPException, SMTPHeloError, SMTPResponseException, SMTPServerDisconnected
 
 from ledger.lifecycle import Attempt, Outcome
-from mail.envelope import Unsendable, as_bytes, needs_smtputf8, recipient, sender
+from mail.envelope import Unsendable, as_bytes, needs_smtputf8, not_sent, recipient, sender
 from mail.letter import Letter
 from mail.transports.smtp_phases import Phase, answered, broken, receipt
 from mail.transports.smtp_pool import Idle, hang_up
@@ -89,7 +89,7 @@ class SmtpTransport:
         try:
             wire = _Wire(sender(letter), recipient(letter), as_bytes(letter))
         except Unsendable as error:
-            return Attempt(Outcome.REJECTED, str(error))
+            return not_sent(error)
         if needs_smtputf8(wire.recipient) or needs_smtputf8(wire.sender):
             return Attempt(Outcome.REJECTED, "a non-ASCII local part cannot be sent to: SMTPUTF8 is not supported")
         if self._username is not None and self._tls == "none":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from ledger.ids import outside_id, uid_of
@@ -14,7 +13,6 @@ from mail.render import render_alert
 
 NOW = datetime(2026, 11, 30, 8, 0, tzinfo=UTC)
 SITE = Site("https://scout.example.com", "Scout <jobs@scout.example.com>")
-CASES = Path(__file__).parents[3] / "shared" / "cases"
 
 
 def user(address: str = "ann@example.com", *, token: str = "t0ken-of-ann") -> User:

@@ -4,21 +4,26 @@ import email
 import email.policy
 from dataclasses import replace
 from email.message import EmailMessage
+from typing import Any
 
 import listunsub
 import pytest
 
+from ledger.lifecycle import Outcome
 from mail.envelope import (
+    FRAME_MAX_BYTES,
+    BadSender,
     Unsendable,
     as_bytes,
+    fits,
     headers,
     message_id,
     needs_smtputf8,
+    not_sent,
     recipient,
     sender,
-    surely_fits,
 )
-from mail.letter import LETTER_MAX_BYTES, Letter
+from mail.letter import LETTER_MAX_BYTES, SUBJECT_MAX_CHARS, Letter
 from tests.mail.samples import NOW, letter
 
 
@@ -28,7 +33,7 @@ def parsed(one: Letter) -> EmailMessage:
     return message
 
 
-def content(part: EmailMessage) -> str:
+def content(part: Any) -> str:
     text: str = part.get_content()
     return text.replace("\r\n", "\n")
 
@@ -174,9 +179,28 @@ def test_a_subject_that_looks_encoded_is_shown_as_it_is() -> None:
     assert parsed(replace(letter(), subject="=?utf-8?q?Bcc:_x?= job"))["Subject"] == "=?utf-8?q?Bcc:_x?= job"
 
 
-def test_the_quick_size_check_never_says_yes_to_a_letter_that_is_too_long() -> None:
+def test_the_size_check_never_says_yes_to_a_letter_that_is_too_long() -> None:
     for text in ("a", "é", "=", "💼", "a\n"):
         for size in range(10_000, 90_000, 7_000):
             one = replace(letter(), text=text * (size // len(text.encode())), html="")
-            if surely_fits(one.text, one.html):
+            if fits(one.text, one.html):
                 assert len(as_bytes(one)) <= LETTER_MAX_BYTES
+
+
+def test_the_frame_allowance_covers_the_longest_headers() -> None:
+    one = replace(
+        letter("a" * 64 + "@" + "b" * 60 + ".example"),
+        subject="💼" * SUBJECT_MAX_CHARS,
+        unsubscribe_url="https://scout.example.com/" + "u" * 950,
+        text="",
+        html="",
+    )
+    assert len(as_bytes(one)) <= FRAME_MAX_BYTES
+
+
+def test_a_bad_sender_is_the_operators_fault_not_the_letters() -> None:
+    assert not_sent(Unsendable("x")).outcome is Outcome.REJECTED
+    for mail_from in ("", "scout", "scout@"):
+        with pytest.raises(BadSender) as caught:
+            as_bytes(replace(letter(), mail_from=mail_from))
+        assert not_sent(caught.value).outcome is Outcome.PAUSED

@@ -147,4 +147,4 @@ def test_a_kill_before_the_rename_leaves_no_letter_and_after_it_a_whole_one(
     assert len(files(path)) == letters
     for message in mailbox.Maildir(path, create=False):
         assert not message.defects
-        assert "</html>" in message.get_payload()[1].get_payload()
+        assert "</html>" in message.as_string()
