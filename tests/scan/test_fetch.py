@@ -86,6 +86,7 @@ async def test_a_validator_that_cannot_be_sent_is_left_out(
         ("deflate", zlib.compress(BODY, wbits=-15)),
         ("identity", BODY),
     ],
+    ids=["gzip", "two members", "padded", "zlib", "bare deflate", "identity"],  # a gzip holds the time
 )
 async def test_a_packed_body_is_unpacked(
     encoding: str, packed: bytes, board: Board, fetcher: Fetcher, now: datetime

@@ -52,6 +52,7 @@ async def test_a_small_body_that_unpacks_to_a_large_one_ends_at_the_cap(
         ("gzip", gzip.compress(b"x" * 999)[:20]),
         ("deflate", b"?"),
     ],
+    ids=["unknown", "nested", "plain", "cut", "damaged"],  # a gzip holds the time
 )
 async def test_a_body_that_is_not_packed_as_it_says_is_malformed(
     encoding: str, body: bytes, board: Board, fetcher: Fetcher, now: datetime
@@ -132,6 +133,7 @@ async def test_cancelling_a_fetch_passes_through(board: Board, fetcher: Fetcher,
         b"HTTP/1.1 200 OK\r\nX: " + b"y" * 200_000 + b"\r\n\r\n",
         b"HTTP/1.1 302 Found\r\nLocation: http://\xff\xfe/\r\nContent-Length: 0\r\n\r\n",
     ],
+    ids=["nothing", "another protocol", "bad length", "bad chunk", "long header", "bad location"],
 )
 async def test_a_server_that_speaks_something_else_gives_a_reason(
     answer: bytes, fetcher: Fetcher, now: datetime

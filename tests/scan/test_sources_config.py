@@ -102,6 +102,7 @@ def test_an_empty_list_is_a_list() -> None:
         ("x =\n", "s.toml: "),
         ("".join(ENTRY.replace('"a"', f'"{n}"') for n in range(SOURCES_MAX + 1)), "s.toml: more than"),
     ],
+    ids=lambda text: text[-40:],
 )
 def test_an_error_names_the_file_the_entry_and_the_field(text: str, says: str) -> None:
     with pytest.raises(BadSources) as raised:
