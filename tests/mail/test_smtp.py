@@ -15,8 +15,9 @@ import pytest
 
 from ledger.lifecycle import Attempt, Outcome
 from mail.transports.smtp import SmtpTransport
+from tests.certificates import tls_pair
 from tests.mail.samples import letter
-from tests.sinks import HOST, OK, Drop, ForeignSmtp, Hang, Say, ScriptedSmtp, refused_port, tls_pair
+from tests.sinks import HOST, OK, Drop, ForeignSmtp, Hang, Say, ScriptedSmtp, refused_port
 
 QUICK: dict[str, Any] = {"deadline_s": 0.5, "dot_deadline_s": 0.4}
 
