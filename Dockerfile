@@ -18,7 +18,7 @@ RUN python -m pip install --no-deps --no-build-isolation -e . && python -m compi
 # The SQLite file and the outbox live on a volume; with Firestore and a mail provider nothing is written there.
 RUN useradd --system --uid 10001 --no-create-home scout && install -d -o scout -g scout /data
 VOLUME /data
-ENV SCOUT_STORE=sqlite:////data/scout.db SCOUT_MAIL=outbox:////data/outbox HOST=0.0.0.0 PORT=8000
+ENV SCOUT_STORE=sqlite:////data/scout.db SCOUT_MAIL=outbox:////data/outbox PORT=8000
 USER scout
 EXPOSE 8000
 
@@ -26,4 +26,4 @@ EXPOSE 8000
 HEALTHCHECK --interval=60s --timeout=5s --start-period=20s --retries=3 \
     CMD ["python", "-c", "import os, urllib.request as r; r.urlopen(f'http://127.0.0.1:{os.environ[\"PORT\"]}/healthz', timeout=4)"]
 
-CMD ["scout", "serve"]
+CMD ["scout", "serve", "--host", "0.0.0.0"]

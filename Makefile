@@ -21,12 +21,14 @@ demo: .venv/.scout ## Run the whole cycle on production-shaped data, on this mac
 	$(BIN)/scout demo $(ARGS)
 
 serve: .venv/.scout ## Write a cron secret to .env once, say how to call, then serve
-	@grep -qs '^SCOUT_CRON_SECRET=' .env || (umask 077; $(BIN)/python -c $(NEW_SECRET) >>.env)
-	@chmod 600 .env
-	@set -a; . ./.env; set +a; \
-	echo 'Run one cycle from another terminal in this folder:'; \
-	echo '  curl -H "Authorization: Bearer $$(sed -n s/^SCOUT_CRON_SECRET=//p .env)" http://127.0.0.1:'$${PORT:-8000}/cron; \
-	exec $(BIN)/scout serve $(ARGS)
+	@if [ -z "$$SCOUT_CRON_SECRET" ]; then \
+		grep -qs '^SCOUT_CRON_SECRET=' .env || (umask 077; $(BIN)/python -c $(NEW_SECRET) >>.env); \
+		chmod 600 .env; \
+		port=$${PORT:-$$(sed -n s/^PORT=//p .env)}; \
+		echo 'Run one cycle from another terminal in this folder:'; \
+		echo '  curl -H "Authorization: Bearer $$(sed -n s/^SCOUT_CRON_SECRET=//p .env)" http://127.0.0.1:'$${port:-8000}/cron; \
+	fi
+	@exec $(BIN)/scout serve $(ARGS)
 
 test: .venv/.scout .venv/.dev ## Run the tests (ARGS="-k name" for some of them)
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 $(ARGS)

@@ -36,8 +36,7 @@ def test_the_image_names_its_base_to_the_patch_and_installs_by_hash_only() -> No
 def test_the_image_hands_signals_to_scout_and_takes_its_port_from_outside() -> None:
     lines = instructions()
     (command,) = (json.loads(line.removeprefix("CMD ")) for line in lines if line.startswith("CMD "))
-    assert command[:2] == ["scout", "serve"]
-    assert "--port" not in command
+    assert command == ["scout", "serve", "--host", "0.0.0.0"]
     assert any(re.search(r"\bPORT=\d+", line) for line in lines if line.startswith("ENV "))
 
 

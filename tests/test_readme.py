@@ -98,6 +98,15 @@ def test_every_file_that_is_mentioned_exists(page: Path) -> None:
     assert missing + [file for file in files if not (ROOT / file).exists()] == []
 
 
+def test_every_test_that_the_crash_table_names_exists() -> None:
+    named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs/guarantees.md").read_text()))
+    written = {
+        name for file in (ROOT / "tests").rglob("test_*.py") for name in re.findall(r"def (test_\w+)", file.read_text())
+    }
+    assert len(named) > 10
+    assert named <= written
+
+
 def test_every_outcome_and_every_final_state_is_in_the_words() -> None:
     words = " ".join(cell for row in table("Words") for cell in row)
     assert [name for name in (*Outcome.__members__, *State.__members__) if not re.search(rf"\b{name}\b", words)] == []
