@@ -18,13 +18,14 @@ import structlog
 from app.deadline import Deadline
 from app.pace import Pace
 from app.parts import Parts, Run, new_run_id
+from app.quota import Quota
 from app.report import Report, Status
 from app.steps.alerts import alerts
 from app.steps.digests import send_digests
 from app.steps.match import match
 from app.steps.poll import poll
 from app.steps.sweep import sweep
-from app.steps.wake import wake
+from app.steps.wake import Woken, wake
 from ledger import lease, runs
 from ledger.lease import Busy
 from ledger.store import Counts, StoreError, counted
@@ -63,7 +64,8 @@ async def cycle(parts: Parts, *, deadline: Deadline) -> Report | Skipped:
         with structlog.contextvars.bound_contextvars(run_id=report.run_id):
             if held.warning:
                 report.error("lock", held.warning)
-            run = Run(parts, report, deadline, Pace(parts.limits), now)
+            quota = Quota(parts.store, daily_max=parts.settings.mail_daily_max, clock=parts.clock)
+            run = Run(parts, report, deadline, Pace(parts.limits), quota, now)
             try:
                 failed = await _steps(run)
                 _finished(report, deadline, failed=failed, paused=run.pace.paused)
@@ -78,12 +80,20 @@ async def cycle(parts: Parts, *, deadline: Deadline) -> Report | Skipped:
 async def _steps(run: Run) -> str | None:
     """The flow. Returns why the run as a whole could not work, or None."""
     try:
+        run.parts.watch("fetch")
         await poll(run)
+        run.parts.watch("match")
         matched = await match(run)
         woken = await wake(run)
+        if run.quota.is_limited:  # the day's letters go to the digests first
+            await _digests(run, woken)
+        run.parts.watch("alerts")
         await alerts(run, matched, woken)
-        await send_digests(run, woken)
+        if not run.quota.is_limited:
+            await _digests(run, woken)
+        run.parts.watch("sweep")
         await sweep(run)
+        await run.quota.give_back()
     except StoreError as error:
         log.exception("store failed")
         return f"the store cannot be used: {error}"
@@ -95,6 +105,11 @@ async def _steps(run: Run) -> str | None:
         log.exception("run failed")
         return f"an error of scout's own ({type(error).__name__}); see the log"
     return None
+
+
+async def _digests(run: Run, woken: Woken) -> None:
+    run.parts.watch("digests")
+    await send_digests(run, woken)
 
 
 def _store_error(group: ExceptionGroup[Exception]) -> StoreError | None:

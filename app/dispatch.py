@@ -23,6 +23,8 @@ log = structlog.get_logger()
 
 Work = Callable[[str, User | None], Awaitable[bool]]
 
+RETRY_AFTER_MAX_S = 60.0  # a longer wait belongs to the next run
+REPEAT_AFTER_S = 1.0
 BATCH_SHARE = 8  # people are read in batches of at least a window / BATCH_SHARE while enough are waiting
 
 
@@ -83,7 +85,35 @@ async def _read_again(run: Run, uids: Sequence[str]) -> tuple[set[str], dict[str
 
 
 async def send(run: Run, letter: Letter) -> Attempt:
-    """One attempt, noted by the pace. A transport that raises has a bug, and then nobody can tell: UNCLEAR."""
+    """The letter's attempt under its claim, noted by the pace.
+
+    One more try where that is safe and fits into the run: the provider asked to come back in a moment, or it
+    would recognise the same letter by its key.
+    """
+    attempt = await _attempt(run, letter)
+    wait_s = _again_after_s(attempt)
+    if wait_s is None or not run.deadline.allows(wait_s + run.parts.transport.longest_s(run.wait_s)):
+        return attempt
+    await asyncio.sleep(wait_s)
+    if run.pace.paused is not None:
+        return attempt
+    again = await _attempt(run, letter)
+    # Under a key that the provider knows, a later refusal does not prove that the first one was not taken.
+    if attempt.outcome is Outcome.UNCLEAR and again.outcome is not Outcome.ACCEPTED:
+        return attempt
+    return again
+
+
+def _again_after_s(attempt: Attempt) -> float | None:
+    if attempt.outcome is Outcome.UNCLEAR and attempt.repeatable:
+        return attempt.retry_after_s if attempt.retry_after_s is not None else REPEAT_AFTER_S
+    if attempt.outcome is Outcome.DEFERRED and attempt.retry_after_s is not None:
+        return attempt.retry_after_s if attempt.retry_after_s <= RETRY_AFTER_MAX_S else None
+    return None
+
+
+async def _attempt(run: Run, letter: Letter) -> Attempt:
+    """One attempt. A transport that raises has a bug, and then nobody can tell: UNCLEAR."""
     try:
         attempt = await run.parts.transport.send(letter, at_most_s=run.wait_s)
     except Exception as error:

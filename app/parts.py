@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from app.deadline import Deadline
 from app.pace import Limits, Pace
+from app.quota import Quota
 from app.report import Report
 from app.settings import Settings
 from ledger.records import Mode, User
@@ -19,10 +20,15 @@ from mail.transports.port import Transport
 from scan.posting import Source
 
 Clock = Callable[[], datetime]
+Watch = Callable[[str], None]
 
 
 def utc_now() -> datetime:
     return datetime.now(UTC)
+
+
+def nobody_watches(_stage: str) -> None:
+    """Told each stage of a run as it begins; this one says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +40,7 @@ class Parts:
     site: Site
     clock: Clock = utc_now
     limits: Limits = field(default_factory=Limits)
+    watch: Watch = nobody_watches
 
     @property
     def default_hour(self) -> Hour:
@@ -61,6 +68,7 @@ class Run:
     report: Report
     deadline: Deadline
     pace: Pace
+    quota: Quota
     now: datetime
 
     @property

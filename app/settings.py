@@ -29,6 +29,7 @@ NAMES: Mapping[str, str] = {
     "SCOUT_ALLOW_LOOPBACK": "true: sources on loopback or file: are fetched (trials, tests)",
     "SCOUT_DIGEST_AT": "HH:MM in UTC of the digest for users who chose no hour",
     "SCOUT_DIGEST_CAP": "jobs listed in one digest",
+    "SCOUT_MAIL_DAILY_MAX": "letters a day (UTC) that may leave, digests first; unset: no limit",
     "SCOUT_STALE_AFTER_S": "/healthz is unhealthy after so long without a complete run",
     "SCOUT_OPERATOR": "address told of paused accounts, dead sources, unclear rows",
     "SCOUT_LOG": "json or text; unset: text on a terminal, else json",
@@ -51,6 +52,7 @@ class Settings:
     sources: Path | None
     mail: str
     mail_from: str
+    mail_daily_max: int | None
     base_url: str
     wall_s: int
     lock_s: int
@@ -94,6 +96,7 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
         sources=_file(env, "SCOUT_SOURCES"),
         mail=_mail(env),
         mail_from=_line(env, "SCOUT_MAIL_FROM", "Scout <scout@localhost>"),
+        mail_daily_max=_whole(env, "SCOUT_MAIL_DAILY_MAX", 0, low=0, high=10_000_000) or None,
         base_url=_base_url(env, port),
         wall_s=wall_s,
         lock_s=lock_s,
@@ -179,6 +182,9 @@ def _store(env: Mapping[str, str]) -> str:
     text = _text(env, "SCOUT_STORE") or "sqlite:///scout.db"
     if not (text.startswith("sqlite:///") and len(text) > len("sqlite:///")) and not text.startswith("firestore:"):
         _bad("SCOUT_STORE", "must be sqlite:///PATH or firestore://PROJECT[/DATABASE]")
+    project = text.removeprefix("firestore:").removeprefix("//").partition("/")[0]
+    if not project and _text(env, "GOOGLE_CLOUD_PROJECT") is None:
+        _bad("SCOUT_STORE", "names no project; write firestore://PROJECT or set GOOGLE_CLOUD_PROJECT")
     return text
 
 

@@ -62,7 +62,8 @@ class Attempt:
 
     `reason` is for people and never holds an address or a secret. `receipt` is the provider's own name for
     the letter. `retry_after_s` is what the provider asked for. `suppress` says that the mailbox does not
-    exist, so that nothing is sent there again.
+    exist, so that nothing is sent there again. `repeatable` says that the provider would recognise the same
+    letter by its key, so that an unclear attempt may be repeated at once.
     """
 
     outcome: Outcome
@@ -70,6 +71,7 @@ class Attempt:
     receipt: str | None = None
     retry_after_s: float | None = None
     suppress: bool = False
+    repeatable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

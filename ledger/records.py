@@ -72,7 +72,7 @@ def _utc(value: object) -> object:
 
 Instant = Annotated[datetime, BeforeValidator(_utc)]  # aware UTC
 
-_tolerant = pydantic_config(ConfigDict(extra="ignore", arbitrary_types_allowed=True))
+tolerant = pydantic_config(ConfigDict(extra="ignore", arbitrary_types_allowed=True))
 
 
 class Mode(StrEnum):
@@ -90,7 +90,7 @@ class Stop(StrEnum):
     REJECTED = "rejected"  # three letters in a row were refused
 
 
-@_tolerant
+@tolerant
 @dataclass(frozen=True, slots=True)
 class Search:
     """What one person looks for. Any keyword is enough, all of `must` are needed, an exclusion wins."""
@@ -102,7 +102,7 @@ class Search:
     sources: tuple[str, ...] = ()  # names of sources or boards; empty: all
 
 
-@_tolerant
+@tolerant
 @dataclass(frozen=True, slots=True)
 class User:
     """A person, keyed by the address. Changed by `swap` only."""
@@ -133,7 +133,7 @@ class JobState(StrEnum):
     MATCHED = "matched"  # every pair is decided
 
 
-@_tolerant
+@tolerant
 @dataclass(frozen=True, slots=True)
 class Job:
     id: str
@@ -154,7 +154,7 @@ class Job:
     expire_at: Instant | None = None
 
 
-@_tolerant
+@tolerant
 @dataclass(frozen=True, slots=True)
 class Alias:
     """Another name of a job. Counts only if the job it names exists."""
@@ -163,7 +163,7 @@ class Alias:
     expire_at: Instant
 
 
-@_tolerant
+@tolerant
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
     """The same ad again: jobs found within 7 days of `since` are known to the ledger by `key`."""
@@ -173,7 +173,7 @@ class Fingerprint:
     expire_at: Instant
 
 
-@_tolerant
+@tolerant
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """One job for one person, and what its letter shows: frozen when the row is made."""
@@ -208,7 +208,7 @@ class Delivery:
     expire_at: Instant | None = None
 
 
-@_tolerant
+@tolerant
 @dataclass(frozen=True, slots=True)
 class Digest:
     """One period's letter for one person: which rows, and who is sending it."""
@@ -231,7 +231,7 @@ class Digest:
     expire_at: Instant | None = None
 
 
-@_tolerant
+@tolerant
 @dataclass(frozen=True, slots=True)
 class Lock:
     ts: Instant
@@ -251,7 +251,7 @@ class Health(StrEnum):
     SUSPENDED = "suspended"
 
 
-@_tolerant
+@tolerant
 @dataclass(frozen=True, slots=True)
 class SourceState:
     """What we remember of a source between polls. Validators and baseline are stored after the items."""

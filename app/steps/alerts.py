@@ -8,12 +8,13 @@ import structlog
 
 from app.dispatch import dispatch, send
 from app.parts import Run
+from app.quota import OVER
 from app.steps.choose import Choice, choose
 from app.steps.match import Matched, Wanted
 from app.steps.wake import Woken
 from ledger import deliveries, ids, jobs, users
 from ledger.deliveries import Row, best_first
-from ledger.lifecycle import Attempt, Outcome, State
+from ledger.lifecycle import ALERT_AFTER, Attempt, Outcome, State
 from ledger.records import BadRecord, Delivery, Mode, Stop, User
 from mail.render import render_alert
 
@@ -27,6 +28,8 @@ async def alerts(run: Run, matched: Matched, woken: Woken) -> None:
     everyone = sorted({*matched.wanted, *woken.alerts})
     quiet = [uid for uid in everyone if uid not in woken.alerts and matched.wanted[uid].mode is not Mode.INSTANT]
     waiting = sorted(set(everyone) - set(quiet))
+    if run.quota.is_limited:
+        waiting.sort(key=lambda uid: -_best_score(matched.wanted.get(uid), woken.alerts.get(uid, [])))
     left, turned_instant = await _in_bulk(run, quiet, matched, woken)
 
     async def serve(uid: str, user: User | None) -> bool:
@@ -35,6 +38,11 @@ async def alerts(run: Run, matched: Matched, woken: Woken) -> None:
     left += await dispatch(run, [*turned_instant, *waiting], serve)
     run.report.remaining.users += len(left)
     await _close_decided(run, matched, left)
+
+
+def _best_score(wanted: Wanted | None, waiting: Sequence[Row]) -> int:
+    fits = (fit.score for fit, _ in wanted.fits) if wanted is not None else ()
+    return max((*fits, *(row.record.score for row in waiting)), default=0)
 
 
 async def _in_bulk(run: Run, uids: Sequence[str], matched: Matched, woken: Woken) -> tuple[list[str], list[str]]:
@@ -66,14 +74,18 @@ async def _in_bulk(run: Run, uids: Sequence[str], matched: Matched, woken: Woken
     return [], turned_instant
 
 
-def _choose(run: Run, user: User | None, wanted: Wanted | None, waiting: Sequence[Row]) -> Choice:
+def _choose(
+    run: Run, user: User | None, wanted: Wanted | None, waiting: Sequence[Row], *, held_back: str = ""
+) -> Choice:
     now = run.parts.clock()
     hour = run.parts.hour(user) if user is not None else run.parts.default_hour
-    return choose(user, wanted, waiting, hour=hour, now=now)
+    return choose(user, wanted, waiting, hour=hour, now=now, held_back=held_back)
 
 
 async def _serve(run: Run, user: User | None, wanted: Wanted | None, waiting: Sequence[Row]) -> bool:
     choice = _choose(run, user, wanted, waiting)
+    if choice.has_letter and not await run.quota.take(digest=False):
+        choice = _choose(run, user, wanted, waiting, held_back=OVER)
     for row in await deliveries.change(run.store, choice.changes):
         if row.state is State.EXPIRED:
             run.report.rows(row.state)
@@ -97,16 +109,20 @@ async def _send_letter(run: Run, user: User, choice: Choice) -> bool:
     except Exception as error:  # nothing is claimed yet: its jobs stay open, its rows due
         run.report.error("letters", f"one alert could not be rendered: {type(error).__name__}")
         log.exception("alert not rendered", jobs=[row.job_id for row in rows])
+        run.quota.untaken(digest=False)
         return False
     won = await deliveries.claim(
         run.store, choice.letter_fresh, choice.letter_waiting, nonce=nonce, now=now, lease_s=run.lease_s
     )
     await _note_catch_up(run, user.uid, choice)
     if not won:
+        run.quota.untaken(digest=False)
         return True
     if len(won) < len(rows):
         letter = render_alert(user, [row.record for row in won], outside_id=outside, at=now, site=run.parts.site)
     attempt = await send(run, letter)
+    if ALERT_AFTER[attempt.outcome].state is State.QUEUED:
+        run.quota.untaken(digest=False)
     settled = await deliveries.settle(run.store, won, attempt, hour=run.parts.hour(user), now=run.parts.clock())
     _count(run, attempt, settled.rows)
     if settled.refused:

@@ -29,8 +29,12 @@ class Choice:
         return bool(self.letter_fresh or self.letter_waiting)
 
 
-def choose(user: User | None, wanted: Wanted | None, waiting: Sequence[Row], *, hour: Hour, now: datetime) -> Choice:
+def choose(
+    user: User | None, wanted: Wanted | None, waiting: Sequence[Row], *, hour: Hour, now: datetime, held_back: str = ""
+) -> Choice:
     """The fresh user document decides: address, mode, or nothing at all.
+
+    `held_back` says why no letter can go now (the day's limit); what would be in it waits for the digest.
 
     `wanted` was matched against an earlier reading of the user; if a profile was saved since, its catch-up
     decides instead. `waiting` are the user's due rows via alert.
@@ -54,6 +58,13 @@ def choose(user: User | None, wanted: Wanted | None, waiting: Sequence[Row], *, 
         changes += [(row, replace(row.record, wake_at=quiet)) for row in ready]
         later = tuple(replace(row, wake_at=quiet) for row in offers.best)
         queue = (*later, *_for_digest((*offers.rest, *offers.last), hour=hour, now=now))
+        return Choice(queue=queue, changes=tuple(changes), caught_up=caught_up)
+    if held_back:
+        changes += [
+            (row, deliveries.to_digest(replace(row.record, why=held_back), hour=hour, now=now)) for row in ready
+        ]
+        told = tuple(replace(row, why=held_back) for row in (*offers.best, *offers.rest))
+        queue = _for_digest((*told, *offers.last), hour=hour, now=now)
         return Choice(queue=queue, changes=tuple(changes), caught_up=caught_up)
     fresh, due, over = _one_letter(offers.best, ready)
     queue = _for_digest((*over, *offers.rest, *offers.last), hour=hour, now=now)

@@ -9,6 +9,7 @@ import structlog
 
 from app.dispatch import dispatch, send
 from app.parts import Run
+from app.quota import OVER
 from app.steps.alerts import note_outcome
 from app.steps.wake import Woken
 from ledger import deliveries, digests, ids
@@ -158,10 +159,17 @@ async def _attempt(run: Run, user: User, digest: Held) -> bool:
     letter = _render(run, user, digest, open_rows)
     if letter is None:
         return False
+    if not await run.quota.take(digest=True):
+        await digests.wait(run.store, digest, until=run.quota.renews_at())
+        run.report.mail.deferred += len(open_rows)
+        return True
     sending = await digests.begin(run.store, digest, now=run.parts.clock(), lease_s=run.lease_s)
     if sending is None:
+        run.quota.untaken(digest=True)
         return True
     attempt = await send(run, letter)
+    if attempt.outcome in (Outcome.DEFERRED, Outcome.PAUSED):
+        run.quota.untaken(digest=True)
     state = {Outcome.ACCEPTED: DigestState.SENT, Outcome.REJECTED: DigestState.FAILED}.get(attempt.outcome)
     if state is not None:
         if state is DigestState.SENT:
@@ -192,11 +200,19 @@ def _render(run: Run, user: User, digest: Held, open_rows: Sequence[Row]) -> Let
             outside_id=digest.record.outside,
             at=digest.record.created_at,
             site=run.parts.site,
+            notes=_notes(shown),
         )
     except Exception as error:  # nothing is claimed: the digest stays open and due
         run.report.error("letters", f"one digest could not be rendered: {type(error).__name__}")
         log.exception("digest not rendered", outside=digest.record.outside)
         return None
+
+
+def _notes(rows: Sequence[Delivery]) -> list[str]:
+    held_back = sum(row.why == OVER for row in rows)
+    if not held_back:
+        return []
+    return [f"{held_back} of these could not be sent as alerts: {OVER}."]
 
 
 async def _close(
