@@ -49,26 +49,29 @@ def make_app(settings: Settings, *, clock: Clock = utc_now) -> FastAPI:
 
 @contextlib.contextmanager
 def _told_to_end(cut: Callable[[], None]) -> Any:
-    """SIGTERM counts as the wall reached, before the server begins to wait for its requests."""
+    """SIGTERM and Ctrl-C count as the wall reached, before the server begins to wait for its requests."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.getsignal(signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
 
     def handle(number: int, frame: FrameType | None) -> None:
         cut()
-        if callable(before):
-            before(number, frame)
-        elif before == signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            signal.raise_signal(signal.SIGTERM)
+        old = before[signal.Signals(number)]
+        if callable(old):
+            old(number, frame)
+        elif old == signal.SIG_DFL:
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
 
-    signal.signal(signal.SIGTERM, handle)
+    for number in before:
+        signal.signal(number, handle)
     try:
         yield
     finally:
-        if signal.getsignal(signal.SIGTERM) is handle:
-            signal.signal(signal.SIGTERM, before)
+        for number, old in before.items():
+            if signal.getsignal(number) is handle:
+                signal.signal(number, old)
 
 
 async def _plain_error(_request: Request, error: Exception) -> JSONResponse:

@@ -1,0 +1,76 @@
+"""`scout cron`: one run in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from app import logs
+from app.cli.errors import Mistake, Trouble
+from app.cron import BUDGET_MIN_S, Runs
+from app.report import Status
+from app.settings import Settings, load
+from app.shown import console, pairs, show_json
+from app.told import headline, lines
+from app.wiring import wired
+
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+@click.command()
+@click.option("--budget", type=int, metavar="SECONDS", help="End within so many seconds; the next run does the rest.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def cron(budget: int | None, as_json: bool) -> None:
+    """Run once, here and now: fetch, match, alert, digest, sweep.
+
+    Needs no secret. Safe beside a running server and as often as you like. Ctrl-C stops between people; what has
+    begun is settled. Exit code 1 if the run failed.
+
+    \b
+    Examples:
+      scout cron
+      scout cron --budget 25
+      scout cron --json | jq .mail
+    """
+    settings = load()
+    if budget is not None and not BUDGET_MIN_S <= budget <= settings.wall_s:
+        raise Mistake(f"--budget must be from {BUDGET_MIN_S} to {settings.wall_s} seconds (SCOUT_WALL_S)")
+    is_watched = sys.stderr.isatty()
+    logs.set_up(settings.log, level=logging.WARNING if is_watched else logging.INFO)
+    watch = _say_stage if is_watched else None
+    report = asyncio.run(_run(settings, wall_s=float(budget or settings.wall_s), watch=watch))
+    if as_json:
+        show_json(report)
+    else:
+        shown = console()
+        shown.print(f"[bold]{report['status']}[/]", end="")
+        shown.print(headline(report).removeprefix(report["status"]), markup=False)
+        shown.print(pairs([*lines(report), ("run", report["run_id"])]))
+    if report["status"] == Status.FAILED.value:
+        raise Trouble(report["reason"])
+
+
+async def _run(settings: Settings, *, wall_s: float, watch: Callable[[str], None] | None) -> dict[str, Any]:
+    runs = Runs()
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        runs.cut()
+        for number in STOP_SIGNALS:  # a second one ends the process at once
+            loop.remove_signal_handler(number)
+
+    async with wired(settings) as parts:
+        for number in STOP_SIGNALS:
+            loop.add_signal_handler(number, stop)
+        return await runs.run(replace(parts, watch=watch) if watch else parts, wall_s=wall_s)
+
+
+def _say_stage(stage: str) -> None:
+    click.secho(f"  {stage} ...", dim=True, err=True)

@@ -1,0 +1,219 @@
+"""What may be said about a person from outside: checked, applied to the user, and told back in words.
+
+The command line edits the search `default`; other searches are left as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from datetime import datetime, time
+
+from email_validator import EmailNotValidError, validate_email
+
+from ledger import ids, users
+from ledger.ids import BadAddress
+from ledger.records import Mode, Search, Stop, User
+from ledger.schedule import BadZone, time_of, zone_of
+from ledger.store import Store
+from ledger.users import Saved
+from scan.keywords import BadKeywords, join_keywords, parse_keywords
+from scan.match import usable_keywords
+from scan.tokens import pattern_of
+
+DEFAULT_SEARCH = "default"
+MAX_AGE_MAX_H = 24 * 90
+SHOWN_MAX_CHARS = 60
+
+
+class BadProfile(ValueError):
+    """What was given cannot be kept; one line that names it and says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What was given; None was not. `max_age_h` 0 and `sources` () take the limit away."""
+
+    keywords: tuple[str, ...] | None = None
+    must: tuple[str, ...] | None = None
+    exclude: tuple[str, ...] | None = None
+    max_age_h: int | None = None
+    sources: tuple[str, ...] | None = None
+    mode: Mode | None = None
+    at: str | None = None
+    zone: str | None = None
+    resume: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a save came to: the user, whether new, what changed (of a new one: all), what the operator should know."""
+
+    user: User
+    created: bool
+    changed: tuple[str, ...]
+    warning: str = ""
+
+
+async def save(store: Store, address: str, changes: Changes, *, default_at: time, now: datetime) -> Told:
+    """Create or edit; the next run catches up. Raises BadProfile, ids.BadAddress, users.Contended, StoreError."""
+    before: list[User] = []
+
+    def edit(user: User) -> User:
+        before.append(user)
+        return applied(user, changes, default_at=default_at)
+
+    uid = ids.uid_of(address)
+    found = await users.read(store, uid)
+    if found is None:
+        saved = await users.save_profile(store, address, edit, now=now)
+    else:
+        known = await users.change(store, uid, _with_catch_up(_revived(edit, address, now=now), now=now))
+        if known is None:
+            raise users.Contended("the user was deleted at this moment; try again")
+        saved = Saved(known, created=False)
+    was = before[-1]
+    warning = ""
+    if was.stopped in (Stop.BOUNCED, Stop.COMPLAINED):
+        warning = f"this address had {was.stopped}{_because(was)}; mail to it may harm your name as a sender"
+    changed = told(was, saved.user, now=now) if not saved.created else described(saved.user, now=now)
+    return Told(saved.user, saved.created, changed, warning)
+
+
+def _with_catch_up(edit: Callable[[User], User], *, now: datetime) -> Callable[[User], User]:
+    return lambda user: users.with_catch_up(edit(user), now=now)
+
+
+def _revived(edit: Callable[[User], User], address: str, *, now: datetime) -> Callable[[User], User]:
+    """A deleted person who had bounced or complained left a bare mark: coming back, they get address and token anew."""
+
+    def whole(user: User) -> User:
+        after = edit(user)
+        if after.address:
+            return after
+        fresh = users.new_user(address, now=now)
+        return replace(after, address=fresh.address, token=fresh.token, created_at=now)
+
+    return whole
+
+
+def applied(user: User, changes: Changes, *, default_at: time) -> User:
+    """The user with the changes. Raises BadProfile. An hour that follows a zone alone is the operator's default."""
+    if user.stopped is not None or not user.active:
+        if not changes.resume:
+            raise BadProfile(f"nothing is sent to them: {user.stopped or 'inactive'}{_because(user)}; to write again, "
+                             "add --resume")  # fmt: skip
+        user = replace(user, active=True, stopped=None, stopped_at=None, stop_detail="", rejected_streak=0)
+    search = user.searches.get(DEFAULT_SEARCH, Search())
+    search = replace(
+        search,
+        keywords=search.keywords if changes.keywords is None else changes.keywords,
+        must=search.must if changes.must is None else changes.must,
+        exclude=search.exclude if changes.exclude is None else changes.exclude,
+        sources=search.sources if changes.sources is None else changes.sources,
+        max_age_h=search.max_age_h if changes.max_age_h is None else changes.max_age_h or None,
+    )
+    if not usable_keywords(search) and not any(map(usable_keywords, user.searches.values())):
+        raise BadProfile("without a keyword no job ever fits; give --keywords, such as --keywords 'python, fastapi'")
+    at, zone = changes.at or user.at, changes.zone or user.zone
+    if changes.zone is not None and at is None:
+        at = default_at.isoformat("minutes")
+    searches = {**user.searches, DEFAULT_SEARCH: search}
+    return replace(user, searches=searches, mode=changes.mode or user.mode, at=at, zone=zone)
+
+
+def described(user: User, *, now: datetime) -> tuple[str, ...]:
+    """Every fact, one line each."""
+    return tuple(f"{name}: {value}" for name, value in facts(user, now=now).items())
+
+
+def told(before: User, after: User, *, now: datetime) -> tuple[str, ...]:
+    """What differs, one line each: `keywords: python, go (was: python)`."""
+    old, new = facts(before, now=now), facts(after, now=now)
+    return tuple(f"{name}: {new[name]} (was: {old[name]})" for name in new if new[name] != old[name])
+
+
+def facts(user: User, *, now: datetime) -> dict[str, str]:
+    """A profile in words, by its parts; `-` for what was not chosen."""
+    search = user.searches.get(DEFAULT_SEARCH, Search())
+    return {
+        "keywords": join_keywords(search.keywords) or "-",
+        "must": join_keywords(search.must) or "-",
+        "not": join_keywords(search.exclude) or "-",
+        "max age": f"{search.max_age_h} h" if search.max_age_h else "-",
+        "sources": ", ".join(search.sources) or "all",
+        "mode": user.mode.value,
+        "digest at": f"{user.at} {user.zone}" if user.at else "the default hour, in UTC",
+        "state": state(user, now=now),
+    }
+
+
+def state(user: User, *, now: datetime) -> str:
+    """`active`, or why nothing comes."""
+    if user.stopped is not None or not user.active:
+        return f"{user.stopped or 'inactive'}{_because(user)}"
+    if user.paused_until is not None and user.paused_until > now:
+        return f"paused until {user.paused_until:%Y-%m-%d %H:%M} UTC"
+    return "active"
+
+
+def _because(user: User) -> str:
+    when = f" on {user.stopped_at:%Y-%m-%d}" if user.stopped_at else ""
+    return when + (f" ({user.stop_detail})" if user.stop_detail else "")
+
+
+def address_of(typed: str, *, smtputf8: bool) -> str:
+    """The address as typed, if it can be written to; `smtputf8` is what the transport can do. Raises BadProfile."""
+    trimmed = typed.strip()
+    try:
+        validate_email(trimmed, check_deliverability=False, test_environment=True, allow_smtputf8=True)
+        ids.uid_of(trimmed)
+    except (EmailNotValidError, BadAddress) as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise BadProfile(f"{trimmed[:SHOWN_MAX_CHARS]!r} is not an e-mail address: {reason}") from error
+    if not smtputf8 and not trimmed.rpartition("@")[0].isascii():
+        raise BadProfile(f"{trimmed!r} has letters before the @ that this mail transport cannot send to; "
+                         "use an address with ASCII letters there")  # fmt: skip
+    return trimmed
+
+
+def keywords_of(typed: str | None, what: str) -> tuple[str, ...] | None:
+    """The keywords of a typed line; None if there is none. Raises BadProfile, which names the option."""
+    if typed is None:
+        return None
+    try:
+        keywords = parse_keywords(typed)
+    except BadKeywords as error:
+        raise BadProfile(f"{what}: {error}") from error
+    for keyword in keywords:
+        if not pattern_of(keyword):
+            raise BadProfile(f"{what}: {keyword[:SHOWN_MAX_CHARS]!r} has no letter or digit to look for")
+    return keywords
+
+
+def sources_of(typed: str | None, known: Collection[str]) -> tuple[str, ...] | None:
+    """Names of sources or boards, commas between; an empty line is all. Raises BadProfile for an unknown one."""
+    if typed is None:
+        return None
+    names = tuple(dict.fromkeys(name for part in typed.split(",") if (name := part.strip())))
+    folded = {name.casefold() for name in known}
+    for name in names:
+        if name.casefold() not in folded:
+            raise BadProfile(f"--sources: unknown source {name[:SHOWN_MAX_CHARS]!r}; known: {', '.join(sorted(known))}")
+    return names
+
+
+def at_of(typed: str | None) -> str | None:
+    """HH:MM. Raises BadProfile."""
+    try:
+        return None if typed is None else time_of(typed).isoformat("minutes")
+    except BadZone as error:
+        raise BadProfile(f"--at: {error}") from error
+
+
+def checked_zone(typed: str | None) -> str | None:
+    """An IANA name. Raises BadProfile."""
+    try:
+        return None if typed is None else zone_of(typed).key
+    except BadZone as error:
+        raise BadProfile(f"--zone: {error}") from error
