@@ -1,0 +1,85 @@
+"""The matcher against a slow and plain one, on texts made of what goes wrong."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ledger.records import Search
+from scan.match import Fit, Matcher, NoFit, decide
+from scan.reasons import Why
+from tests.scan.match import reference
+from tests.scan.match.people import NOW, a_job, a_user
+
+BITS = [
+    *"cCrRgGoOaqİIıißéÉ7_東ひ",
+    "\u0301",
+    "\u0307",
+    "\u00ad",
+    "\u2011",
+    *"++##&&..--  (\n",
+    "Go",
+    "C++",
+    "R&D",
+    "java",
+    ".NET",
+]
+PIECES = st.lists(st.sampled_from(BITS), max_size=7).map("".join)
+WORDS = st.one_of(PIECES, st.sampled_from(["go", "c", "c#", "c++", "r&d", "r", "java", ".net", "java c", "東"]))
+TEXTS = st.lists(st.one_of(WORDS, st.sampled_from([" ", "-", ", ", "/"])), max_size=14).map("".join)
+
+SEARCHES = st.builds(
+    Search,
+    keywords=st.lists(WORDS, max_size=4).map(tuple),
+    must=st.one_of(st.just(()), st.lists(WORDS, max_size=2).map(tuple)),
+    exclude=st.one_of(st.just(()), st.lists(WORDS, max_size=2).map(tuple)),
+    max_age_h=st.sampled_from([None, None, None, 5]),
+    sources=st.sampled_from([(), (), (), ("upwork",), ("Greenhouse",), ("GREENHOUSE:gitlab", ""), (" ",)]),
+)
+PEOPLE = st.lists(st.lists(SEARCHES, max_size=3), min_size=1, max_size=6).map(
+    lambda all_: [a_user(f"u{n}", **{f"s{i}": s for i, s in enumerate(some)}) for n, some in enumerate(all_)]
+)
+JOBS = st.builds(
+    a_job,
+    TEXTS,
+    TEXTS,
+    age_h=st.sampled_from([1, 5, 6]),
+    platform=st.sampled_from(["upwork", "greenhouse:gitlab"]),
+    published_at=st.sampled_from([None, None, NOW - timedelta(hours=5), NOW - timedelta(hours=6)]),
+)
+
+
+@settings(max_examples=600, deadline=None)
+@given(WORDS, TEXTS)
+def test_a_keyword_is_found_where_the_plain_reading_finds_it(keyword, text):
+    user = a_user("u", only=Search(keywords=(keyword,)))
+    assert isinstance(decide(user, a_job("", text), now=NOW), Fit) is (
+        reference.usable(keyword) and reference.stands_in(keyword, text)
+    )
+
+
+@settings(max_examples=400, deadline=None)
+@given(PEOPLE, JOBS)
+def test_everyone_gets_what_the_plain_loop_gives(people, job):
+    expected = {u.uid: best for u in people if (best := reference.best(u, job, NOW))}
+    fits = Matcher.of(iter(people)).match(job, now=NOW)
+    assert {f.uid: (f.search, f.score) for f in fits} == expected
+    assert [f.uid for f in fits] == list(expected)
+
+
+@settings(max_examples=300, deadline=None)
+@given(PEOPLE, JOBS)
+def test_one_pair_is_decided_as_all_are(people, job):
+    together = {f.uid: f for f in Matcher.of(people).match(job, now=NOW)}
+    explained = {d.uid: d for d in Matcher.of(people).explain(job, now=NOW)}
+    for user in people:
+        alone = decide(user, job, now=NOW)
+        if isinstance(alone, NoFit):
+            assert user.uid not in together
+            assert alone.detail
+            assert explained.get(user.uid, alone) == alone
+            assert (alone.why is Why.NO_KEYWORDS) is (user.uid not in explained)
+        else:
+            assert together[user.uid] == explained[user.uid] == alone
