@@ -1,0 +1,59 @@
+"""Parts that misbehave on demand, around the real ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from ledger.lifecycle import Attempt
+from mail.letter import Letter
+from mail.transports.port import Transport
+
+Go = Callable[[], Awaitable[Attempt]]
+Hook = Callable[[Letter, Go], Awaitable[Attempt]]
+
+
+class Intercepted:
+    """A transport whose every letter passes a hook: `hook(letter, go)`, where `await go()` sends it for real.
+
+    `begun` counts the letters that came to it.
+    """
+
+    def __init__(self, inner: Transport, hook: Hook) -> None:
+        self._inner, self._hook = inner, hook
+        self.begun = 0
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    @property
+    def smtputf8(self) -> bool:
+        return self._inner.smtputf8
+
+    def longest_s(self, at_most_s: float) -> float:
+        return self._inner.longest_s(at_most_s)
+
+    async def send(self, letter: Letter, *, at_most_s: float = math.inf) -> Attempt:
+        self.begun += 1
+        return await self._hook(letter, lambda: self._inner.send(letter, at_most_s=at_most_s))
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+
+class Spied:
+    """A store before whose every call `before(operation, collection)` is awaited; it may wait, or raise."""
+
+    def __init__(self, inner: Any, before: Callable[[str, str], Awaitable[None]]) -> None:
+        self._inner, self._before = inner, before
+
+    def __getattr__(self, name: str) -> Any:
+        operation = getattr(self._inner, name)
+
+        async def told(*args: Any, **kwargs: Any) -> Any:
+            await self._before(name, args[0] if args and isinstance(args[0], str) else "")
+            return await operation(*args, **kwargs)
+
+        return told
