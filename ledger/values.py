@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from math import isfinite
+from typing import Any, TypeAlias, TypeVar
 
 from ledger.store import BATCH_MAX_BYTES, BATCH_MAX_DOCS, PAGE_MAX_DOCS, Create, Delete, Doc, Put, Refused, Swap, Write
 
@@ -19,9 +20,9 @@ DEPTH_MAX_LEVELS = 20
 INT_MAX = 2**63 - 1
 
 _COLLECTION = re.compile(r"[a-z][a-z0-9_]{0,99}")
-_RESERVED = re.compile(r"__.*__", re.DOTALL)
 
 T = TypeVar("T")
+_Where: TypeAlias = "tuple[_Where, str] | None"  # the way to a value; spelled out only when it is needed
 
 
 def clean(collection: str, doc: Doc) -> dict[str, Any]:
@@ -31,7 +32,7 @@ def clean(collection: str, doc: Doc) -> dict[str, Any]:
     mistake of ours can (a naive time, a type that is no JSON value). Names fields, never values.
     """
     try:
-        data, size_bytes = _map(doc, "", 1)
+        data, size_bytes = _map(doc, None, 1)
     except UnicodeEncodeError as error:
         raise Refused(f"a document of {collection} holds text that is not Unicode (a lone surrogate)") from error
     if size_bytes > DOC_MAX_BYTES:
@@ -68,7 +69,7 @@ def check_id(id_: str) -> None:
         raise ValueError("an id must be Unicode") from error
     if not 1 <= size_bytes <= ID_MAX_BYTES:
         raise ValueError(f"an id must have 1 to {ID_MAX_BYTES} bytes, not {size_bytes}")
-    if "/" in id_ or id_ in {".", ".."} or _RESERVED.fullmatch(id_):
+    if "/" in id_ or id_ in {".", ".."} or _is_reserved(id_):
         raise ValueError("an id must not contain '/' nor be '.', '..' or '__..__'")
 
 
@@ -96,6 +97,8 @@ def check_commit_size(sizes_bytes: Iterable[int]) -> None:
 
 def as_utc(value: datetime) -> datetime:
     """A plain aware UTC datetime. Raises ValueError for a naive one."""
+    if value.tzinfo is UTC and type(value) is datetime:
+        return value
     if value.tzinfo is None or value.utcoffset() is None:
         raise ValueError("a time without a zone")
     utc = value.astimezone(UTC)
@@ -119,51 +122,81 @@ def batches(items: Iterable[T], *, size_bytes: Callable[[T], int]) -> Iterator[l
         yield batch
 
 
-def _map(doc: Mapping[str, Any], where: str, level: int) -> tuple[dict[str, Any], int]:
+def _map(doc: Mapping[str, Any], where: _Where, level: int) -> tuple[dict[str, Any], int]:
     if level > DEPTH_MAX_LEVELS:
-        raise ValueError(f"more than {DEPTH_MAX_LEVELS} levels in {where}")
+        raise ValueError(f"more than {DEPTH_MAX_LEVELS} levels in {_path(where)}")
     data: dict[str, Any] = {}
     total_bytes = 32
     for name, value in doc.items():
-        if not isinstance(name, str) or not name or _RESERVED.fullmatch(name):
-            raise ValueError(f"not a field's name in {where or 'the document'}")
+        if not isinstance(name, str) or not name or _is_reserved(name):
+            raise ValueError(f"not a field's name in {_path(where)}")
         if value is not None:
-            data[name], size_bytes = _value(value, f"{where}.{name}" if where else name, level)
-            total_bytes += len(name.encode()) + 1 + size_bytes
+            data[name], size_bytes = _value(value, (where, name), level)
+            total_bytes += _text_bytes(name) + size_bytes
     return data, total_bytes
 
 
-def _value(value: Any, where: str, level: int) -> tuple[Any, int]:
+def _value(value: Any, where: _Where, level: int) -> tuple[Any, int]:
+    kind = type(value)  # exact types first: this runs for each value that is ever written
+    if kind is str:
+        return value, _text_bytes(value)
+    if kind is bool or value is None:
+        return value, 1
+    if kind is int:
+        if not -INT_MAX - 1 <= value <= INT_MAX:
+            raise ValueError(f"an integer of more than 64 bits in {_path(where)}")
+        return value, 8
+    if kind is float:
+        if not isfinite(value):
+            raise ValueError(f"a number that JSON does not know in {_path(where)}")
+        return value, 8
+    if kind is dict:
+        return _map(value, where, level + 1)
+    if kind is list:
+        return _list(value, where, level + 1)
+    return _other(value, where, level)
+
+
+def _other(value: Any, where: _Where, level: int) -> tuple[Any, int]:
     match value:
-        case str():
-            text = value if type(value) is str else str.__str__(value)
-            return text, len(text.encode()) + 1
-        case None | bool():
-            return value, 1
-        case int():
-            if not -INT_MAX - 1 <= value <= INT_MAX:
-                raise ValueError(f"an integer of more than 64 bits in {where}")
-            return int(value), 8
-        case float():
-            if value != value or value in (float("inf"), float("-inf")):
-                raise ValueError(f"a number that JSON does not know in {where}")
-            return float(value), 8
         case datetime():
             try:
                 return as_utc(value), 8
             except ValueError as error:
-                raise ValueError(f"a time without a zone in {where}") from error
+                raise ValueError(f"a time without a zone in {_path(where)}") from error
+        case str():
+            return _value(str.__str__(value), where, level)
+        case int():
+            return _value(int(value), where, level)
+        case float():
+            return _value(float(value), where, level)
         case Mapping():
             return _map(value, where, level + 1)
         case list() | tuple():
             return _list(value, where, level + 1)
-    raise ValueError(f"{type(value).__name__} cannot be stored, in {where}")
+    raise ValueError(f"{type(value).__name__} cannot be stored, in {_path(where)}")
 
 
-def _list(items: list[Any] | tuple[Any, ...], where: str, level: int) -> tuple[list[Any], int]:
+def _list(items: list[Any] | tuple[Any, ...], where: _Where, level: int) -> tuple[list[Any], int]:
     if level > DEPTH_MAX_LEVELS:
-        raise ValueError(f"more than {DEPTH_MAX_LEVELS} levels in {where}")
+        raise ValueError(f"more than {DEPTH_MAX_LEVELS} levels in {_path(where)}")
     if any(isinstance(item, list | tuple) for item in items):
-        raise ValueError(f"a list directly inside a list in {where}")
+        raise ValueError(f"a list directly inside a list in {_path(where)}")
     pairs = [_value(item, where, level) for item in items]
     return [item for item, _ in pairs], sum(size_bytes for _, size_bytes in pairs)
+
+
+def _is_reserved(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__") and len(name) >= 4
+
+
+def _text_bytes(text: str) -> int:
+    return len(text) + 1 if text.isascii() else len(text.encode()) + 1
+
+
+def _path(where: _Where) -> str:
+    names: list[str] = []
+    while where is not None:
+        where, name = where
+        names.append(name)
+    return ".".join(reversed(names)) or "the document"
