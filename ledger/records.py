@@ -14,7 +14,7 @@ from enum import Enum, StrEnum
 from functools import cache
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import BeforeValidator, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic import with_config as pydantic_config
 
 from ledger.lifecycle import DigestState, State, Via
@@ -71,6 +71,7 @@ def _utc(value: object) -> object:
 
 
 Instant = Annotated[datetime, BeforeValidator(_utc)]  # aware UTC
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 tolerant = pydantic_config(ConfigDict(extra="ignore", arbitrary_types_allowed=True))
 
@@ -109,8 +110,8 @@ class User:
 
     uid: str
     address: str  # as typed, for the To field
-    created_at: Instant
-    token: str  # opens the unsubscribe page and nothing else
+    created_at: Instant = LONG_AGO  # an older document may not tell
+    token: Annotated[str, Field(min_length=1, validate_default=True)] = ""  # opens the unsubscribe page, no more
     searches: dict[str, Search] = field(default_factory=dict)
     mode: Mode = Mode.INSTANT
     at: str | None = None  # HH:MM of the digest, local; None: the operator's default, in UTC
