@@ -6,21 +6,27 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import time
+from email.utils import parseaddr
 from pathlib import Path
 from typing import NoReturn
 from urllib.parse import urlsplit
 
+from ledger.ids import BadAddress, canonical_address
 from ledger.schedule import BadZone, time_of
 
 SECRET_MIN_CHARS = 16
 WALL_MIN_S = 2
+KEY_OF = {"sendgrid": "SENDGRID_API_KEY", "resend": "RESEND_API_KEY"}  # what each of these needs
 
 # Name -> what it is for. The README's table and `scout doctor` are held against this.
 NAMES: Mapping[str, str] = {
     "SCOUT_CRON_SECRET": "the shared secret of /cron; at least 16 characters",
     "SCOUT_STORE": "sqlite:///scout.db (three slashes relative, four absolute) or firestore://PROJECT[/DATABASE]",
     "SCOUT_SOURCES": "path of a TOML file with the sources; unset: the shipped list",
-    "SCOUT_MAIL": "outbox:///outbox (a Maildir), smtp://user:pass@host:587 or smtps://user:pass@host",
+    "SCOUT_MAIL": "outbox:///outbox (a Maildir), smtp://user:pass@host:587, smtps://..., sendgrid: or resend:",
+    "SCOUT_SENDGRID_URL": "where SendGrid's API is, for test servers; unset: the real one",
+    "SCOUT_RESEND_URL": "where Resend's API is, for test servers; unset: the real one",
+    "SCOUT_SENDGRID_WEBHOOK_KEY": "SendGrid's verification key, which checks that an event comes from it",
     "SCOUT_MAIL_FROM": "From of every letter, such as Scout <scout@example.com>",
     "SCOUT_BASE_URL": "where this scout is reached, for the links in letters",
     "SCOUT_WALL_S": "the longest that a run takes, in seconds; below SCOUT_LOCK_S",
@@ -35,6 +41,8 @@ NAMES: Mapping[str, str] = {
     "SCOUT_LOG": "json or text; unset: text on a terminal, else json",
 }
 WELL_KNOWN: Mapping[str, str] = {
+    "SENDGRID_API_KEY": "the key of sendgrid:; needs no right but to send mail",
+    "RESEND_API_KEY": "the key of resend:",
     "PORT": "the port that `scout serve` listens on",
     "FIRESTORE_EMULATOR_HOST": "host:port of a Firestore emulator",
     "GOOGLE_CLOUD_PROJECT": "the project of firestore: without one",
@@ -53,6 +61,11 @@ class Settings:
     mail: str
     mail_from: str
     mail_daily_max: int | None
+    sendgrid_url: str | None
+    resend_url: str | None
+    sendgrid_webhook_key: str | None
+    sendgrid_api_key: str | None
+    resend_api_key: str | None
     base_url: str
     wall_s: int
     lock_s: int
@@ -97,6 +110,11 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
         mail=_mail(env),
         mail_from=_line(env, "SCOUT_MAIL_FROM", "Scout <scout@localhost>"),
         mail_daily_max=_whole(env, "SCOUT_MAIL_DAILY_MAX", 0, low=0, high=10_000_000) or None,
+        sendgrid_url=_api_url(env, "SCOUT_SENDGRID_URL"),
+        resend_url=_api_url(env, "SCOUT_RESEND_URL"),
+        sendgrid_webhook_key=_word(env, "SCOUT_SENDGRID_WEBHOOK_KEY"),
+        sendgrid_api_key=_word(env, "SENDGRID_API_KEY"),
+        resend_api_key=_word(env, "RESEND_API_KEY"),
         base_url=_base_url(env, port),
         wall_s=wall_s,
         lock_s=lock_s,
@@ -105,7 +123,7 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
         digest_at=_time(env, "SCOUT_DIGEST_AT", "08:00"),
         digest_cap=_whole(env, "SCOUT_DIGEST_CAP", 20, low=1, high=100),
         stale_after_s=_whole(env, "SCOUT_STALE_AFTER_S", 2700, low=60, high=7 * 86400),
-        operator=_text(env, "SCOUT_OPERATOR"),
+        operator=_operator(env),
         log=_choice(env, "SCOUT_LOG", ("json", "text")),
         port=port,
         project=_text(env, "GOOGLE_CLOUD_PROJECT"),
@@ -122,9 +140,24 @@ def _text(env: Mapping[str, str], name: str) -> str | None:
 
 def _line(env: Mapping[str, str], name: str, default: str) -> str:
     text = _text(env, name) or default
-    if not text.isprintable() or "@" not in text:
+    if not text.isprintable() or not _is_address(parseaddr(text)[1]):
         _bad(name, "must be one line with an address, such as Scout <scout@example.com>")
     return text
+
+
+def _operator(env: Mapping[str, str]) -> str | None:
+    text = _text(env, "SCOUT_OPERATOR")
+    if text is not None and not _is_address(text):
+        _bad("SCOUT_OPERATOR", "must be an address, such as ops@example.com")
+    return text
+
+
+def _is_address(text: str) -> bool:
+    try:
+        canonical_address(text)
+    except BadAddress:
+        return False
+    return True
 
 
 def _secret(env: Mapping[str, str]) -> str | None:
@@ -195,10 +228,16 @@ def _mail(env: Mapping[str, str]) -> str:
         "outbox": rest.startswith("///") and len(rest) > 3,
         "smtp": rest.startswith("//"),
         "smtps": rest.startswith("//"),
+        **dict.fromkeys(KEY_OF, rest in ("", "//")),
     }
     if not colon or not ok.get(scheme, False):
-        _bad("SCOUT_MAIL", "must be outbox:///PATH, smtp://[USER:PASS@]HOST[:PORT] or smtps://USER:PASS@HOST[:PORT]")
-    if scheme != "outbox":
+        _bad(
+            "SCOUT_MAIL",
+            "must be outbox:///PATH, smtp://[USER:PASS@]HOST[:PORT], smtps://..., sendgrid: or resend:",
+        )
+    if scheme in KEY_OF and _word(env, KEY_OF[scheme]) is None:
+        _bad(KEY_OF[scheme], f"is not set, and SCOUT_MAIL is {scheme}: put the key of your account there")
+    if scheme in ("smtp", "smtps"):
         try:
             parts = urlsplit(text)
             reachable = bool(parts.hostname) and (parts.port is None or parts.port > 0)
@@ -212,13 +251,32 @@ def _mail(env: Mapping[str, str]) -> str:
     return text
 
 
+def _word(env: Mapping[str, str], name: str) -> str | None:
+    """A key: never repeated in a message."""
+    text = _text(env, name)
+    if text is not None and not (text.isascii() and text.isprintable() and " " not in text):
+        _bad(name, "holds a character that no key has; copy it again")
+    return text
+
+
+def _api_url(env: Mapping[str, str], name: str) -> str | None:
+    text = _text(env, name)
+    return None if text is None else _web_address(text, name, "https://api.example.com")
+
+
 def _base_url(env: Mapping[str, str], port: int) -> str:
-    text = (_text(env, "SCOUT_BASE_URL") or f"http://127.0.0.1:{port}").rstrip("/")
+    text = _text(env, "SCOUT_BASE_URL") or f"http://127.0.0.1:{port}"
+    return _web_address(text, "SCOUT_BASE_URL", "https://scout.example.com")
+
+
+def _web_address(text: str, name: str, example: str) -> str:
+    """The address without its last slash."""
     try:
         parts = urlsplit(text)
-        ok = parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.query and not parts.fragment
+        reachable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        ok = reachable and not parts.query and not parts.fragment and "@" not in parts.netloc
     except ValueError:
         ok = False
     if not ok:
-        _bad("SCOUT_BASE_URL", f"is {text[:100]!r}; it must be like https://scout.example.com")
-    return text
+        _bad(name, f"is {text[:100]!r}; it must be like {example}")
+    return text.rstrip("/")

@@ -12,8 +12,11 @@ from app.parts import Clock, Parts, utc_now
 from app.settings import BadSetting, Settings
 from ledger.store import Store
 from mail.letter import Site
+from mail.transports.api import ApiTransport
 from mail.transports.outbox import OutboxTransport
 from mail.transports.port import Transport
+from mail.transports.resend import RESEND
+from mail.transports.sendgrid import SENDGRID
 from mail.transports.smtp import SmtpTransport
 from scan.fetch import Fetcher
 from scan.posting import Source
@@ -84,6 +87,10 @@ def transport_of(settings: Settings) -> Transport:
     """The transport that SCOUT_MAIL names. Raises BadSetting."""
     if settings.mail.startswith("outbox:///"):
         return OutboxTransport(Path(settings.mail.removeprefix("outbox:///")))
+    if settings.mail.startswith("sendgrid:"):
+        return ApiTransport(SENDGRID, settings.sendgrid_api_key or "", url=settings.sendgrid_url)
+    if settings.mail.startswith("resend:"):
+        return ApiTransport(RESEND, settings.resend_api_key or "", url=settings.resend_url)
     parts = urlsplit(settings.mail)
     username = unquote(parts.username) if parts.username else None
     is_implicit = parts.scheme == "smtps"

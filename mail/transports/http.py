@@ -1,0 +1,182 @@
+"""One attempt at an HTTP mail provider, shared by all of them: what left, what came back, nothing hidden.
+
+The client's `trace` says whether a request byte went out: before that, whatever happens, nothing was taken. The
+status is read before the body, so an answer that breaks off behind its status line is still an answer.
+
+A bare client transport is used: no redirect, no retry, no cookie, no proxy from the environment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import httpx2
+
+from ledger.lifecycle import Attempt, Outcome
+
+DEADLINE_S = 15.0  # of one attempt, all in all
+CONNECT_S = 5.0
+BODY_S = 3.0  # for the rest of an answer whose status is known: it changes no outcome
+BODY_MAX_BYTES = 64 * 1024
+CONNECTIONS_MAX = 100  # more than letters are ever in flight
+KEEPALIVE_S = 4.0  # a connection that was idle for longer may be dead without our knowing
+RETRY_AFTER_MAX_S = 3600.0
+
+_REQUEST_BEGAN = "http11.send_request_headers.started"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer whose status was read. `body` is as much of it as came; empty if it could not be read."""
+
+    status: int
+    headers: Mapping[str, str]  # names in lower case
+    body: bytes = b""
+
+    def json(self) -> dict[str, Any] | None:
+        """The body as a JSON object, or None: it may come from any box on the way."""
+        try:
+            value = json.loads(self.body)
+        except (ValueError, RecursionError):
+            return None
+        return value if isinstance(value, dict) else None
+
+
+@dataclass(slots=True)
+class _Course:
+    """How far one attempt has come."""
+
+    began: bool = False  # a request byte may have left
+    status: int | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytearray = field(default_factory=bytearray)
+
+    async def trace(self, event: str, _info: object) -> None:
+        if event == _REQUEST_BEGAN:
+            self.began = True
+
+
+class Poster:
+    """Posts JSON to one URL with one set of headers, as often as asked, once each time.
+
+    Raises ValueError for a URL or a header that cannot be used.
+    """
+
+    def __init__(
+        self, url: str, headers: Mapping[str, str], *, deadline_s: float = DEADLINE_S, tls: ssl.SSLContext | None = None
+    ) -> None:
+        try:
+            self._url = httpx2.URL(url)
+        except httpx2.InvalidURL as error:
+            raise ValueError("not a URL") from error
+        if self._url.scheme not in ("http", "https") or not self._url.host:
+            raise ValueError("not an http(s) URL")
+        given = {"Accept": "application/json", "Content-Type": "application/json", "User-Agent": "scout", **headers}
+        if not all(value.isascii() and value.isprintable() for value in given.values()):
+            raise ValueError("a header that is not one line of ASCII")
+        self._headers = httpx2.Headers(given)
+        self._deadline_s = deadline_s
+        limits = httpx2.Limits(
+            max_connections=CONNECTIONS_MAX, max_keepalive_connections=CONNECTIONS_MAX, keepalive_expiry=KEEPALIVE_S
+        )
+        self._client = httpx2.AsyncHTTPTransport(verify=tls or True, trust_env=False, retries=0, limits=limits)
+
+    def longest_s(self, at_most_s: float) -> float:
+        return min(self._deadline_s, at_most_s)
+
+    async def post(self, content: bytes, headers: Mapping[str, str], *, at_most_s: float) -> Answer | Attempt:
+        """The provider's answer, or the outcome where no status came. Only cancellation is raised."""
+        course = _Course()
+        try:
+            async with asyncio.timeout(self.longest_s(at_most_s)):
+                await self._exchange(content, headers, course)
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:  # TimeoutError is an OSError
+            if course.status is None:
+                return without_status(error, began=course.began)
+        assert course.status is not None
+        return Answer(course.status, course.headers, bytes(course.body))
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    async def _exchange(self, content: bytes, headers: Mapping[str, str], course: _Course) -> None:
+        request = httpx2.Request("POST", self._url, headers=self._headers, content=content)
+        request.headers.update(headers)
+        request.extensions = {
+            "trace": course.trace,
+            "timeout": {"connect": CONNECT_S, "read": None, "write": None, "pool": None},  # one deadline over all
+        }
+        response = await self._client.handle_async_request(request)
+        course.status = response.status_code
+        course.headers = dict(response.headers)
+        try:
+            async with asyncio.timeout(BODY_S):
+                async for chunk in response.aiter_raw():
+                    course.body += chunk[: BODY_MAX_BYTES - len(course.body)]
+                    if len(course.body) >= BODY_MAX_BYTES:
+                        break
+        finally:
+            await response.aclose()
+
+
+def without_status(error: Exception, *, began: bool) -> Attempt:
+    """The outcome of an attempt that ended before a status line was read. `began`: a byte may have left."""
+    what = type(error).__name__  # in our words: an exception's text may hold the other side's, or the key
+    if isinstance(error, httpx2.LocalProtocolError):  # raised before its first byte, though the event says begun
+        return Attempt(Outcome.REJECTED, f"the request could not be made ({what})")
+    if began:
+        reason = "no answer in time" if _is_timeout(error) else "the connection was lost"
+        return Attempt(Outcome.UNCLEAR, f"{reason} after the request went out ({what})")
+    if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL | ValueError):
+        return Attempt(Outcome.REJECTED, f"the request could not be made ({what})")
+    if _is_about_trust(error):
+        return Attempt(Outcome.PAUSED, "no trustworthy TLS with the mail provider")
+    reason = "no connection in time" if _is_timeout(error) else "no connection"
+    return Attempt(Outcome.DEFERRED, f"{reason} ({what}); nothing was handed over")
+
+
+def retry_after_s(headers: Mapping[str, str], *, now_s: Callable[[], float] = time.time) -> float | None:
+    """How long the provider asks to wait: `Retry-After`, else `X-RateLimit-Reset` (Unix time); at most an hour.
+
+    A time is counted from the answer's own Date where it has one: the two clocks may differ.
+    """
+    asked = headers.get("retry-after", "").strip()
+    if asked.isascii() and asked.isdigit():
+        return min(float(asked), RETRY_AFTER_MAX_S)
+    until_s = _date_s(asked)
+    reset = headers.get("x-ratelimit-reset", "").strip()
+    if until_s is None and reset.isascii() and reset.isdigit():
+        until_s = float(reset)
+    if until_s is None:
+        return None
+    from_s = _date_s(headers.get("date", ""))
+    return min(max(0.0, until_s - (now_s() if from_s is None else from_s)), RETRY_AFTER_MAX_S)
+
+
+def _date_s(text: str) -> float | None:
+    try:
+        return parsedate_to_datetime(text).timestamp() if text else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _is_timeout(error: Exception) -> bool:
+    return isinstance(error, httpx2.TimeoutException | TimeoutError)
+
+
+def _is_about_trust(error: BaseException) -> bool:
+    """A certificate or a protocol that is wrong, not a handshake that was cut off."""
+    return any(isinstance(e, ssl.SSLError) and not isinstance(e, ssl.SSLEOFError) for e in _causes(error))
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
