@@ -27,6 +27,7 @@ class Unpacker:
         self._left = max_bytes
         self._wire_left = max_bytes
         self._started = False
+        self._head = b""
         self._parts: list[bytes] = []
 
     def feed(self, data: bytes) -> None:
@@ -38,6 +39,10 @@ class Unpacker:
             return
         while data:
             if self._unzip.eof:  # gzip members may follow each other; padding after the last one is ignored
+                data, self._head = self._head + data, b""
+                if data == b"\x1f":
+                    self._head = data  # half of a member's mark; the rest comes with the next part
+                    return
                 if not data.startswith(b"\x1f\x8b"):
                     return
                 self._unzip = zlib.decompressobj(zlib.MAX_WBITS | 32)
