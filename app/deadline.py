@@ -28,6 +28,10 @@ class Deadline:
         """Until the answer is due; never negative; 0 once cut."""
         return 0.0 if self._cut else max(0.0, ANSWER_AT * self.wall_s - self.elapsed_s())
 
+    def is_over(self) -> bool:
+        """Whether the whole wall has passed: a process that was suspended wakes up in somebody else's time."""
+        return self.elapsed_s() >= self.wall_s
+
     def allows(self, call_s: float) -> bool:
         """Whether a call that may take `call_s` can still begin."""
         return self.left_s() >= call_s

@@ -114,6 +114,8 @@ def _again_after_s(attempt: Attempt) -> float | None:
 
 async def _attempt(run: Run, letter: Letter) -> Attempt:
     """One attempt. A transport that raises has a bug, and then nobody can tell: UNCLEAR."""
+    if run.deadline.is_over():  # suspended since the claim: by now another run may hold the lease
+        return Attempt(Outcome.DEFERRED, "the run's time was over before it was sent")
     try:
         attempt = await run.parts.transport.send(letter, at_most_s=run.wait_s)
     except Exception as error:
