@@ -166,7 +166,7 @@ def address_of(typed: str, *, smtputf8: bool) -> str:
     """The address as typed, if it can be written to; `smtputf8` is what the transport can do. Raises BadProfile."""
     trimmed = typed.strip()
     try:
-        validate_email(trimmed, check_deliverability=False, test_environment=True, allow_smtputf8=True)
+        validate_email(trimmed, check_deliverability=False, test_environment=True, allow_smtputf8=True, strict=True)
         ids.uid_of(trimmed)
     except (EmailNotValidError, BadAddress) as error:
         reason = " ".join(str(error).split()).rstrip(".")

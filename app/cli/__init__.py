@@ -18,7 +18,8 @@ from app.dotenv import adopt
 
 @click.group(cls=OneLine, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="scout", prog_name="scout")
-def main() -> None:
+@click.pass_context
+def main(ctx: click.Context) -> None:
     """Watches job boards and emails each person only the jobs that fit.
 
     Settings come from the environment; a file .env in this folder fills in what the environment lacks. The README
@@ -31,7 +32,8 @@ def main() -> None:
       scout cron                    one run, here and now
       scout serve                   wait for callers of /cron
     """
-    adopt(Path(".env"))
+    if ctx.invoked_subcommand != "demo":  # it has settings of its own
+        adopt(Path(".env"))
 
 
 for command in (serve, cron, demo, users, sources, runs):

@@ -14,7 +14,6 @@ import click
 
 from app import logs
 from app.cli.errors import Mistake, Trouble
-from app.cron import BUDGET_MIN_S, Runs
 from app.report import Status
 from app.settings import Settings, load
 from app.shown import console, pairs, show_json
@@ -28,7 +27,7 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 @click.option("--budget", type=int, metavar="SECONDS", help="End within so many seconds; the next run does the rest.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def cron(budget: int | None, as_json: bool) -> None:
-    """Run once, here and now: fetch, match, alert, digest, sweep.
+    """Run once: fetch, match, alert, digest, sweep.
 
     Needs no secret. Safe beside a running server and as often as you like. Ctrl-C stops between people; what has
     begun is settled. Exit code 1 if the run failed.
@@ -39,6 +38,8 @@ def cron(budget: int | None, as_json: bool) -> None:
       scout cron --budget 25
       scout cron --json | jq .mail
     """
+    from app.cron import BUDGET_MIN_S  # with it comes FastAPI, which the other commands need not wait for
+
     settings = load()
     if budget is not None and not BUDGET_MIN_S <= budget <= settings.wall_s:
         raise Mistake(f"--budget must be from {BUDGET_MIN_S} to {settings.wall_s} seconds (SCOUT_WALL_S)")
@@ -58,6 +59,8 @@ def cron(budget: int | None, as_json: bool) -> None:
 
 
 async def _run(settings: Settings, *, wall_s: float, watch: Callable[[str], None] | None) -> dict[str, Any]:
+    from app.cron import Runs
+
     runs = Runs()
     loop = asyncio.get_running_loop()
 

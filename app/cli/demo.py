@@ -15,10 +15,11 @@ from app.shown import console
               help="Where everything goes; an earlier demo there is replaced.")  # fmt: skip
 @click.option("--keep", is_flag=True, help="Keep an earlier demo: write beside it, to DIR-2, DIR-3, ...")
 def demo(folder: Path, keep: bool) -> None:
-    """Show the whole cycle on production-shaped people and jobs, twice, in seconds.
+    """Show the whole cycle on made-up people and jobs.
 
-    Five boards and twelve people, made up from a seed; the boards answer on loopback, letters go to a folder. No
-    credential, no network, none of your settings. Exit code 1 if a promise was broken.
+    Five boards and twelve people, shaped like production and made from a seed; the cycle is run, and run again. The
+    boards answer on loopback, letters go to a folder: no credential, no network, none of your settings. Exit code 1
+    if a promise was broken.
 
     \b
     Examples:

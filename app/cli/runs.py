@@ -20,7 +20,9 @@ LAST_MAX = 500
 @click.option("--last", type=click.IntRange(1, LAST_MAX), default=10, show_default=True, metavar="N", help="How many.")
 @click.option("--json", "as_json", is_flag=True, help="Print the reports as JSON, the newest first.")
 def runs(last: int, as_json: bool) -> None:
-    """List the newest runs: when, how they ended, what they sent. Reports are kept for 30 days.
+    """List the newest runs and what they did.
+
+    Reports are kept for 30 days.
 
     \b
     Examples:

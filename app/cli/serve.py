@@ -25,9 +25,10 @@ EVERYWHERE = ("0.0.0.0", "::", "")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; 0.0.0.0 for everywhere.")
 @click.option("--port", type=click.IntRange(0, 65535), help="Default: PORT, else 8000; 0 takes a free one.")
 def serve(host: str, port: int | None) -> None:
-    """Serve GET /cron, behind the secret in SCOUT_CRON_SECRET, until Ctrl-C or SIGTERM.
+    """Serve GET /cron until Ctrl-C or SIGTERM.
 
-    A run in flight is stopped between people and settled before the process ends. Logs go to standard error.
+    Callers send the secret in SCOUT_CRON_SECRET; without one it does not start. A run in flight is stopped between
+    people and settled before the process ends. Logs go to standard error.
 
     \b
     Examples:

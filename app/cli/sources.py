@@ -21,7 +21,7 @@ GONE = "not configured"
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print them as JSON.")
 def sources(as_json: bool) -> None:
-    """List the sources: health, last success, next poll, and why one fails.
+    """List the sources: health, polls, failures.
 
     \b
     Examples:

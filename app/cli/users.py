@@ -43,7 +43,9 @@ def users() -> None:
 @click.option("--zone", metavar="ZONE", help="An IANA name such as Europe/Berlin.")
 @click.option("--resume", is_flag=True, help="Write again to somebody who had stopped.")
 def add(email: str, mode: str | None, resume: bool, max_age_h: int | None, **typed: str | None) -> None:
-    """Add a person, or change what is given of one who is there. The next run catches up on the last 24 hours.
+    """Add a person, or change one.
+
+    Of one who is there only what is given changes. The next run catches up on the last 24 hours.
 
     \b
     Examples:
@@ -137,7 +139,9 @@ async def _show(email: str, *, json_: bool) -> None:
 @click.option("--days", type=click.IntRange(1, pausing.DAYS_MAX), metavar="N", help="From now.")
 @click.option("--resume", is_flag=True, help="End the pause now.")
 def pause(email: str, until: str | None, days: int | None, resume: bool) -> None:
-    """Send nothing to a person for a while; at the end they catch up once.
+    """Send nothing to a person for a while.
+
+    At the end they catch up once.
 
     \b
     Examples:

@@ -1,0 +1,132 @@
+"""`scout serve`, as a process: what it prints, logs and refuses, and how it ends while a run is in flight."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from ledger import users
+from ledger.records import Search, User
+from ledger.sqlite import SqliteStore
+from tests.app import terminal
+from tests.boards import Board
+from tests.sinks import Say, ScriptedSmtp
+
+SECRET = "0123456789abcdef-serve"
+PEOPLE = 12
+WAIT_MAX_S = 20.0
+
+
+def listening(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """(where it listens, all that it printed by then): two lines, once it is ready."""
+    assert process.stdout is not None
+    printed = process.stdout.readline() + process.stdout.readline()
+    found = re.search(r"http://127\.0\.0\.1:\d+", printed)
+    assert found, printed
+    return found[0], printed
+
+
+def events(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "stderr").read_text().splitlines()]
+
+
+def test_without_a_secret_it_refuses_to_start_in_one_line(tmp_path: Path) -> None:
+    done = terminal.run(tmp_path, "serve")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(r"scout: SCOUT_CRON_SECRET is not set; make one with: .+\n", done.stderr)
+
+
+def test_a_port_that_is_taken_is_told_in_one_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = terminal.run(tmp_path, "serve", "--port", str(port), SCOUT_CRON_SECRET=SECRET)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"scout: cannot listen on 127.0.0.1 port {port}: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_it_says_where_it_listens_and_logs_requests_without_what_may_be_secret(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text(f'SCOUT_CRON_SECRET="{SECRET}"\n')
+    with terminal.started(tmp_path, "serve", "--port", "0") as process:
+        url, printed = listening(process)
+        with httpx2.Client(base_url=url) as client:
+            assert client.get("/cron", params={"secret": SECRET}).status_code == 401
+            assert client.get("/healthz").status_code == 200
+            assert client.get(f"/nowhere/{SECRET}").status_code == 404
+        process.terminate()
+        assert process.wait(WAIT_MAX_S) == 0
+        assert process.stdout is not None
+        printed += process.stdout.read()
+    assert f'curl -H "Authorization: Bearer $SCOUT_CRON_SECRET" {url}/cron' in printed
+    requests = [(e["method"], e["route"], e["status"]) for e in events(tmp_path) if e["event"] == "request"]
+    assert requests == [("GET", "/cron", 401), ("GET", "/healthz", 200), ("GET", "(none)", 404)]
+    assert SECRET not in printed + (tmp_path / "stderr").read_text()
+
+
+def wait_until(what: Any) -> None:
+    deadline = time.monotonic() + WAIT_MAX_S
+    while not what():
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.01)
+
+
+def looks_for_python(user: User) -> User:
+    return replace(user, searches={"default": Search(keywords=("python",))})
+
+
+async def sign_up(folder: Path) -> None:
+    store = SqliteStore(folder / "scout.db", clock=lambda: datetime.now(UTC))
+    for number in range(PEOPLE):
+        await users.save_profile(store, f"p{number}@example.com", looks_for_python, now=datetime.now(UTC))
+    await store.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_told_to_end_it_stops_a_run_between_people_and_the_next_run_does_the_rest(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    await sign_up(tmp_path)
+    date = format_datetime(datetime.now(UTC) - timedelta(hours=1))  # fresh: a new profile catches up on it
+    item = f"<item><title>Python job</title><guid>1</guid><pubDate>{date}</pubDate></item>"
+    with (
+        Board() as board,
+        ScriptedSmtp({"dot": Say(delay_s=0.3)}) as sink,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        url = board.serve("/feed.xml", f"<rss version='2.0'><channel><title>x</title>{item}</channel></rss>")
+        (tmp_path / "s.toml").write_text(f'[[source]]\nname = "b"\nkind = "feed"\nurl = "{url}"\nmin_interval_s = 0\n')
+        env = {
+            "SCOUT_CRON_SECRET": SECRET,
+            "SCOUT_SOURCES": "s.toml",
+            "SCOUT_ALLOW_LOOPBACK": "true",
+            "SCOUT_MAIL": sink.url,
+        }
+        with terminal.started(tmp_path, "serve", "--port", "0", **env) as process:
+            where, _ = listening(process)
+            told = {"Authorization": f"Bearer {SECRET}"}
+            answer = pool.submit(httpx2.get, f"{where}/cron", headers=told, timeout=WAIT_MAX_S)
+            wait_until(lambda: sink.bodies)
+            process.send_signal(number)
+            report = answer.result(WAIT_MAX_S).json()
+            assert process.wait(WAIT_MAX_S) == 0
+        assert report["status"] == "partial"
+        assert 0 < report["mail"]["sent"] == sink.accepted < PEOPLE
+        assert report["remaining"]["users"] == PEOPLE - sink.accepted
+        rest = json.loads(terminal.run(tmp_path, "cron", "--json", **env).stdout)
+        assert rest["status"] == "completed"
+        assert rest["mail"]["unclear"] == 0
+        assert Counter(sink.recipients) == {f"p{n}@example.com": 1 for n in range(PEOPLE)}
