@@ -220,8 +220,8 @@ async def _remove_person(store: Store, uid: str) -> bool:
 def _mark(data: Mapping[str, object]) -> dict[str, object] | None:
     if data.get("stopped") not in (Stop.BOUNCED.value, Stop.COMPLAINED.value):
         return None
-    kept = ("uid", "created_at", "stopped", "stopped_at")
-    return {k: data[k] for k in kept if k in data} | {"address": "", "token": "", "active": False}
+    kept = ("uid", "created_at", "token", "stopped", "stopped_at")  # without a token no user can be read
+    return {k: data[k] for k in kept if k in data} | {"address": "", "active": False}
 
 
 def _ghost(uid: str, row: Snapshot, *, now: datetime) -> Delivery | None:
