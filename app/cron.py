@@ -18,6 +18,7 @@ from app.settings import Settings
 router = APIRouter()
 
 BUDGET_MIN_S = 5
+BUDGET_MAX_CHARS = 10  # more than any wall has; a number of thousands of digits is an error to read
 SKIPPED_BECAUSE = "previous run in flight"
 
 
@@ -83,14 +84,19 @@ def is_authorised(request: Request, settings: Settings) -> bool:
     expected = settings.cron_secret
     if expected is None:
         return False
-    scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
-    offered = [request.headers.get("x-cron-secret", "")]
-    if scheme.lower() == "bearer":
+    scheme, _, bearer = _header(request, "authorization").partition(b" ")
+    offered = [_header(request, "x-cron-secret")]
+    if scheme.lower() == b"bearer":
         offered.append(bearer)
     if settings.allow_query_secret:
-        offered += request.query_params.getlist("secret")
-    checks = [hmac.compare_digest(_bytes(secret.strip()), _bytes(expected)) for secret in offered]
+        offered += map(_bytes, request.query_params.getlist("secret"))
+    checks = [hmac.compare_digest(secret.strip(), _bytes(expected)) for secret in offered]
     return any(checks)
+
+
+def _header(request: Request, name: str) -> bytes:
+    """The value as it came, empty if it did not: a caller's secret may be UTF-8."""
+    return request.headers.get(name, "").encode("latin-1")
 
 
 def _bytes(text: str) -> bytes:
@@ -102,6 +108,8 @@ def _budget(given: list[str], settings: Settings) -> float | None:
     if not given:
         return float(settings.wall_s)
     text = given[-1]
-    if not text.isascii() or not text.isdigit() or not BUDGET_MIN_S <= int(text) <= settings.wall_s:
+    if not (text.isascii() and text.isdigit() and len(text) <= BUDGET_MAX_CHARS):
+        return None
+    if not BUDGET_MIN_S <= int(text) <= settings.wall_s:
         return None
     return float(int(text))
