@@ -43,17 +43,27 @@ class Intercepted:
         await self._inner.close()
 
 
-class Spied:
-    """A store before whose every call `before(operation, collection)` is awaited; it may wait, or raise."""
+Watch = Callable[[str, str], Awaitable[None]]
 
-    def __init__(self, inner: Any, before: Callable[[str, str], Awaitable[None]]) -> None:
-        self._inner, self._before = inner, before
+
+async def nothing(_operation: str, _collection: str) -> None:
+    """Watches, and does nothing."""
+
+
+class Spied:
+    """A store with `before(operation, collection)` ahead of every call and `after` behind it; both may raise."""
+
+    def __init__(self, inner: Any, before: Watch = nothing, after: Watch = nothing) -> None:
+        self._inner, self._before, self._after = inner, before, after
 
     def __getattr__(self, name: str) -> Any:
         operation = getattr(self._inner, name)
 
         async def told(*args: Any, **kwargs: Any) -> Any:
-            await self._before(name, args[0] if args and isinstance(args[0], str) else "")
-            return await operation(*args, **kwargs)
+            collection = args[0] if args and isinstance(args[0], str) else ""
+            await self._before(name, collection)
+            answer = await operation(*args, **kwargs)
+            await self._after(name, collection)
+            return answer
 
         return told

@@ -19,7 +19,7 @@ import re
 import socket
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from html import escape
@@ -38,7 +38,7 @@ from ledger.lease import LOCK_ID
 from ledger.records import DELIVERIES, DIGESTS, LOCKS, Delivery, Digest, Mode, Search, User, decode
 from ledger.store import Store, every
 from tests.boards import Board
-from tests.faults import Hook, Intercepted, Spied
+from tests.faults import Hook, Intercepted, Spied, Watch, nothing
 from tests.sinks import ScriptedSmtp
 
 SECRET = "0123456789abcdef-cron"
@@ -174,10 +174,10 @@ class World:
         state.parts = replace(state.parts, transport=transport)
         return transport
 
-    def spy(self, before: Callable[[str, str], Awaitable[None]], *, app: FastAPI | None = None) -> None:
-        """Await `before(operation, collection)` ahead of every call of the app's store."""
+    def spy(self, before: Watch = nothing, after: Watch = nothing, *, app: FastAPI | None = None) -> None:
+        """Await `before(operation, collection)` ahead of every call of the app's store, and `after` behind it."""
         state = (app or self.app).state
-        state.parts = replace(state.parts, store=Spied(state.parts.store, before))
+        state.parts = replace(state.parts, store=Spied(state.parts.store, before, after))
 
     async def steal_lock(self) -> None:
         """As if the lease of whoever holds it were over."""

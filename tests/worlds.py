@@ -6,8 +6,16 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import structlog
 
 from tests.world import World
+
+
+@pytest.fixture(autouse=True)
+def plain_logs() -> None:
+    """Log lines as JSON: the default draws a picture of every traceback, which takes longer than most tests."""
+    steps = [structlog.stdlib.add_log_level, structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    structlog.configure(processors=[structlog.contextvars.merge_contextvars, *steps])
 
 
 @pytest.fixture

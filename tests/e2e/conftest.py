@@ -1,3 +1,3 @@
-from tests.worlds import each_world, world
+from tests.worlds import each_world, plain_logs, world
 
-__all__ = ["each_world", "world"]
+__all__ = ["each_world", "plain_logs", "world"]
