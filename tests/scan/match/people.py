@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
+
+from hypothesis import HealthCheck, settings
 
 from ledger.records import Job, JobState, Search, User
 from tests.shared import shared
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+
+# A busy machine makes no test fail, and two runs of one tree say the same.
+PATIENT = partial(settings, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 
 
 def a_user(uid: str = "u", /, **searches: Search) -> User:
@@ -22,8 +28,13 @@ def looking_for(*keywords: str, uid: str = "u", **more: Any) -> User:
 
 def a_job(title: str = "", text: str = "", *, n: int = 1, age_h: float = 1, **more: Any) -> Job:
     id_ = f"j1{n:032x}"
-    known = {"platform": "upwork", "source": "upwork-python", "first_seen": NOW - timedelta(hours=age_h)}
-    return Job(id=id_, key=id_, title=title, text=text, link="", state=JobState.OPEN, **(known | more))
+    known: dict[str, Any] = {
+        "platform": "upwork",
+        "source": "upwork-python",
+        "first_seen": NOW - timedelta(hours=age_h),
+    }
+    seen = NOW - timedelta(hours=age_h)
+    return Job(id=id_, key=id_, title=title, text=text, link="", state=JobState.OPEN, first_seen=seen, **(known | more))
 
 
 def table(name: str) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ It knows nothing of scan.tokens. Where it and the matcher differ, one of them br
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from ledger.records import Job, Search, User
@@ -18,7 +18,7 @@ WORDLESS = ((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3005, 0x30F
 @dataclass(frozen=True)
 class Token:
     folded: str
-    capital: bool
+    capital: bool = field(compare=False)  # of the text, not of the keyword
     glued: bool = False
 
 
@@ -88,7 +88,7 @@ def usable(keyword: str) -> bool:
 def _stands_at(k: Text, t: Text, at: int) -> bool:
     n = len(k.tokens)
     for mine, theirs in zip(k.tokens, t.tokens[at : at + n], strict=True):
-        if (mine.folded, mine.glued) != (theirs.folded, theirs.glued):
+        if mine != theirs:
             return False
     if k.gaps[1:n] != t.gaps[at + 1 : at + n]:
         return False
@@ -105,7 +105,9 @@ def _needs_capital(k: Text) -> bool:
 
 
 def _split(text: str) -> tuple[list[str], list[str]]:
-    gaps, words, in_word = [""], [], False
+    gaps: list[str] = [""]
+    words: list[str] = []
+    in_word = False
     for c in text:
         if _is_word(c) or (in_word and unicodedata.category(c)[0] == "M"):
             if in_word:
@@ -126,7 +128,8 @@ def _is_word(c: str) -> bool:
 
 def _signs(gaps: list[str], words: list[str]) -> tuple[list[str], list[Token]]:
     """C++, C# and R&D are one token each."""
-    out_gaps, tokens = [gaps[0]], []
+    out_gaps = [gaps[0]]
+    tokens: list[Token] = []
     i = 0
     while i < len(words):
         word, gap = words[i], gaps[i + 1]

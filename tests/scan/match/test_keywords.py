@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scan.keywords import KEYWORD_MAX_CHARS, KEYWORDS_MAX, TYPED_MAX_CHARS, BadKeywords, join_keywords, parse_keywords
+from tests.scan.match.people import PATIENT
 
 
 @pytest.mark.parametrize(
@@ -54,6 +55,7 @@ def test_the_limits_are_kept_at_their_edge_and_refused_beyond():
         parse_keywords("x," * TYPED_MAX_CHARS)
 
 
+@PATIENT(max_examples=200)
 @given(st.text(max_size=80))
 def test_what_is_kept_reads_back_the_same(typed):
     kept, told = _parsed(typed)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from scan.match import Fit, decide
 from scan.tokens import MARKS_MAX_RUN, pattern_of, read, short_word
-from tests.scan.match.people import NOW, a_job, looking_for
+from tests.scan.match.people import NOW, PATIENT, a_job, looking_for
 
 
 def found(keyword: str, text: str) -> bool:
@@ -106,6 +106,7 @@ def test_positions_survive_folds_that_change_the_length():
     assert decision.reason == "ffi in the title; straße, java in the text"
 
 
+@PATIENT(max_examples=200)
 @given(st.text())
 @example("R&")
 @example("c++c")
@@ -118,6 +119,7 @@ def test_any_usable_keyword_is_found_in_itself(keyword):
         assert pattern in reading.line[reading.title_end :]
 
 
+@PATIENT(max_examples=200)
 @given(st.text(alphabet="aQ\u0307\u0300\u0315\u0344\uff9e\u200bé", max_size=60))
 def test_no_run_of_marks_is_longer_than_normalisation_can_bear(text):
     reading = read("", text * 40)
