@@ -10,7 +10,7 @@ from datetime import timedelta
 import click
 
 from app import pause as pausing
-from app import profile
+from app import profile, typed
 from app.account import read_account
 from app.cli.errors import Mistake, OneLine
 from app.cli.people import as_json, as_row, show_one
@@ -34,7 +34,7 @@ def users() -> None:
 @click.option("--keywords", metavar="LIST", help="Any one is enough. Commas between; quotes keep a comma.")
 @click.option("--must", metavar="LIST", help="All of these are needed.")
 @click.option("--not", "exclude", metavar="LIST", help="Any of these rules a job out.")
-@click.option("--max-age-h", type=click.IntRange(0, profile.MAX_AGE_MAX_H), metavar="N", help="Hours; 0: any age.")
+@click.option("--max-age-h", type=click.IntRange(0, typed.MAX_AGE_MAX_H), metavar="N", help="Hours; 0: any age.")
 @click.option("--sources", metavar="LIST", help="Only these sources or boards; '' for all.")
 @click.option(
     "--mode", type=click.Choice([mode.value for mode in Mode]), help="When letters come. New people: instant."
@@ -42,7 +42,7 @@ def users() -> None:
 @click.option("--at", metavar="HH:MM", help="The hour of the digest, in their zone.")
 @click.option("--zone", metavar="ZONE", help="An IANA name such as Europe/Berlin.")
 @click.option("--resume", is_flag=True, help="Write again to somebody who had stopped.")
-def add(email: str, mode: str | None, resume: bool, max_age_h: int | None, **typed: str | None) -> None:
+def add(email: str, mode: str | None, resume: bool, max_age_h: int | None, **given: str | None) -> None:
     """Add a person, or change one.
 
     Of one who is there only what is given changes. The next run catches up on the last 24 hours.
@@ -54,16 +54,16 @@ def add(email: str, mode: str | None, resume: bool, max_age_h: int | None, **typ
       scout users add ann@example.com --mode weekly
     """
     asked = Changes(
-        keywords=profile.keywords_of(typed["keywords"], "--keywords"),
-        must=profile.keywords_of(typed["must"], "--must"),
-        exclude=profile.keywords_of(typed["exclude"], "--not"),
+        keywords=typed.keywords_of(given["keywords"], "--keywords"),
+        must=typed.keywords_of(given["must"], "--must"),
+        exclude=typed.keywords_of(given["exclude"], "--not"),
         max_age_h=max_age_h,
         mode=Mode(mode) if mode else None,
-        at=profile.at_of(typed["at"]),
-        zone=profile.checked_zone(typed["zone"]),
+        at=typed.at_of(given["at"]),
+        zone=typed.zone_named(given["zone"]),
         resume=resume,
     )
-    told = asyncio.run(_save(email, asked, typed["sources"]))
+    told = asyncio.run(_save(email, asked, given["sources"]))
     what = "Added" if told.created else "Changed" if told.changed else "Nothing differs for"
     click.echo(f"{what} {told.user.address}")
     for line in told.changed:
@@ -77,8 +77,8 @@ async def _save(email: str, asked: Changes, sources: str | None) -> Told:
     settings = load()
     async with wired(settings) as parts:
         boards = {name for source in parts.sources.values() for name in (source.name, source.platform)}
-        named = profile.sources_of(sources, boards)
-        address = profile.address_of(email, smtputf8=parts.transport.smtputf8)
+        named = typed.sources_of(sources, boards)
+        address = typed.address_of(email, smtputf8=parts.transport.smtputf8)
         changes = replace(asked, sources=named)
         return await profile.save(parts.store, address, changes, default_at=settings.digest_at, now=parts.clock())
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.profile import Changes, keywords_of
+from app.profile import Changes
+from app.typed import keywords_of
 from ledger.records import Mode
 
 

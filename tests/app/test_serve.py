@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import signal
@@ -9,6 +10,7 @@ import socket
 import subprocess
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -95,38 +97,61 @@ async def sign_up(folder: Path) -> None:
     await store.close()
 
 
+@contextlib.contextmanager
+def slow_mail(folder: Path) -> Iterator[tuple[ScriptedSmtp, dict[str, str]]]:
+    """A mail server that takes its time, a board with one job that is fresh for all, and settings with both."""
+    date = format_datetime(datetime.now(UTC) - timedelta(hours=1))  # a new profile catches up on it
+    item = f"<item><title>Python job</title><guid>1</guid><pubDate>{date}</pubDate></item>"
+    with Board() as board, ScriptedSmtp({"dot": Say(delay_s=0.3)}) as sink:
+        url = board.serve("/feed.xml", f"<rss version='2.0'><channel><title>x</title>{item}</channel></rss>")
+        (folder / "s.toml").write_text(f'[[source]]\nname = "b"\nkind = "feed"\nurl = "{url}"\nmin_interval_s = 0\n')
+        yield (
+            sink,
+            {
+                "SCOUT_CRON_SECRET": SECRET,
+                "SCOUT_SOURCES": "s.toml",
+                "SCOUT_ALLOW_LOOPBACK": "true",
+                "SCOUT_MAIL": sink.url,
+            },
+        )
+
+
+def stopped_between_people(report: dict[str, Any], sink: ScriptedSmtp) -> None:
+    assert report["status"] == "partial"
+    assert 0 < report["mail"]["sent"] == sink.accepted < PEOPLE
+    assert report["remaining"]["users"] == PEOPLE - sink.accepted
+
+
+def does_the_rest(folder: Path, sink: ScriptedSmtp, env: dict[str, str]) -> None:
+    rest = json.loads(terminal.run(folder, "cron", "--json", **env).stdout)
+    assert (rest["status"], rest["mail"]["unclear"]) == ("completed", 0)
+    assert Counter(sink.recipients) == {f"p{n}@example.com": 1 for n in range(PEOPLE)}
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_told_to_end_it_stops_a_run_between_people_and_the_next_run_does_the_rest(
+async def test_told_to_end_a_server_stops_its_run_between_people_and_the_next_run_does_the_rest(
     tmp_path: Path, number: signal.Signals
 ) -> None:
     await sign_up(tmp_path)
-    date = format_datetime(datetime.now(UTC) - timedelta(hours=1))  # fresh: a new profile catches up on it
-    item = f"<item><title>Python job</title><guid>1</guid><pubDate>{date}</pubDate></item>"
-    with (
-        Board() as board,
-        ScriptedSmtp({"dot": Say(delay_s=0.3)}) as sink,
-        ThreadPoolExecutor(1) as pool,
-    ):
-        url = board.serve("/feed.xml", f"<rss version='2.0'><channel><title>x</title>{item}</channel></rss>")
-        (tmp_path / "s.toml").write_text(f'[[source]]\nname = "b"\nkind = "feed"\nurl = "{url}"\nmin_interval_s = 0\n')
-        env = {
-            "SCOUT_CRON_SECRET": SECRET,
-            "SCOUT_SOURCES": "s.toml",
-            "SCOUT_ALLOW_LOOPBACK": "true",
-            "SCOUT_MAIL": sink.url,
-        }
+    with slow_mail(tmp_path) as (sink, env), ThreadPoolExecutor(1) as pool:
         with terminal.started(tmp_path, "serve", "--port", "0", **env) as process:
             where, _ = listening(process)
             told = {"Authorization": f"Bearer {SECRET}"}
             answer = pool.submit(httpx2.get, f"{where}/cron", headers=told, timeout=WAIT_MAX_S)
             wait_until(lambda: sink.bodies)
             process.send_signal(number)
-            report = answer.result(WAIT_MAX_S).json()
+            stopped_between_people(answer.result(WAIT_MAX_S).json(), sink)
             assert process.wait(WAIT_MAX_S) == 0
-        assert report["status"] == "partial"
-        assert 0 < report["mail"]["sent"] == sink.accepted < PEOPLE
-        assert report["remaining"]["users"] == PEOPLE - sink.accepted
-        rest = json.loads(terminal.run(tmp_path, "cron", "--json", **env).stdout)
-        assert rest["status"] == "completed"
-        assert rest["mail"]["unclear"] == 0
-        assert Counter(sink.recipients) == {f"p{n}@example.com": 1 for n in range(PEOPLE)}
+        does_the_rest(tmp_path, sink, env)
+
+
+async def test_told_to_end_a_run_at_the_keyboard_stops_between_people_too(tmp_path: Path) -> None:
+    await sign_up(tmp_path)
+    with slow_mail(tmp_path) as (sink, env):
+        with terminal.started(tmp_path, "cron", "--json", **env) as process:
+            wait_until(lambda: sink.bodies)
+            process.send_signal(signal.SIGINT)
+            printed, _ = process.communicate(timeout=WAIT_MAX_S)
+            assert process.returncode == 0
+            stopped_between_people(json.loads(printed), sink)
+        does_the_rest(tmp_path, sink, env)
