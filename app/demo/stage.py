@@ -65,7 +65,6 @@ class SourceSeen:
     health: str
     known: int  # jobs of it in the ledger
     new: int  # first seen at this time
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +87,13 @@ class Stage:
         known = Counter(job.source for job in jobs)
         new = Counter(job.source for job in jobs if job.first_seen == self.clock())
         states, _ = await every_state(self.parts.store)
-        by_name = {state.name: state for state in states}
+        health = {state.name: state.health.value for state in states if state.health is not None}
         return [
-            SourceSeen(b.name, b.format, health.value if (health := by_name[b.name].health) else "never polled",
-                       known[b.name], new[b.name], by_name[b.name].reason)
-            for b in BOARDS
-        ]  # fmt: skip
+            SourceSeen(
+                board.name, board.format, health.get(board.name, "never polled"), known[board.name], new[board.name]
+            )
+            for board in BOARDS
+        ]
 
     async def matched(self) -> list[MatchSeen]:
         """Everybody, with the rows made at this time."""

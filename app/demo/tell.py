@@ -43,9 +43,9 @@ def report(console: Console, answer: Mapping[str, Any]) -> None:
 
 
 def sources(console: Console, seen: Sequence[SourceSeen]) -> None:
-    heads = ("fetched: source", "format", "health", "jobs known", "first seen now", "reason")
+    heads = ("fetched: source", "format", "health", "jobs known", "first seen now")
     console.print()
-    console.print(table(heads, [(s.name, s.format, s.health, s.known, s.new, s.reason) for s in seen]))
+    console.print(table(heads, [(s.name, s.format, s.health, s.known, s.new) for s in seen]))
 
 
 def matched(console: Console, seen: Sequence[MatchSeen]) -> None:
