@@ -81,6 +81,11 @@ def fingerprint_id(normalised: str) -> str:
     return "f1" + _hash32(normalised)
 
 
+def link_id(canonical_link: str) -> str:
+    """What a job is found by when somebody pastes its link."""
+    return "l1" + _hash32(canonical_link)
+
+
 def source_hash(native_id: str) -> str:
     """8 bytes of a hash, as 16 hex: enough to see that a poll's item was in the last one."""
     return hashlib.sha256(native_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]

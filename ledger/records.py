@@ -30,11 +30,15 @@ DIGESTS = "digests"
 LOCKS = "locks"
 RUNS = "runs"
 SOURCES = "sources"
+SIGN_INS = "sign_ins"
+SESSIONS = "sessions"
+LIMITS = "limits"
+FEEDBACK = "feedback"
 
 # What is searched, and how. No query joins an equality with a range, so no composite index is needed.
 INDEXES: dict[str, Index] = {
-    USERS: Index(equal=("active", "token"), ranged=("wake_at",)),
-    JOBS: Index(equal=("state",), ranged=("fresh_at",), exempt=("text", "expire_at")),
+    USERS: Index(equal=("active", "token", "of"), ranged=("wake_at",)),
+    JOBS: Index(equal=("state", "link_id"), ranged=("fresh_at",), exempt=("text", "expire_at")),
     ALIASES: Index(),
     FINGERPRINTS: Index(),
     DELIVERIES: Index(equal=("uid", "state", "via", "outside"), ranged=("wake_at",)),
@@ -43,6 +47,10 @@ INDEXES: dict[str, Index] = {
     LOCKS: Index(),
     RUNS: Index(ranged=("started_at", "completed_at")),
     SOURCES: Index(ranged=("next_poll_at",)),
+    SIGN_INS: Index(equal=("uid",)),
+    SESSIONS: Index(equal=("uid",)),
+    LIMITS: Index(),
+    FEEDBACK: Index(equal=("uid",)),
 }
 
 JOB_KEPT = timedelta(days=30)
@@ -128,6 +136,15 @@ class User:
     rejected_streak: int = 0
 
 
+@tolerant
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """Stands among the users under the id of a further address: whose it is. No second person can take it."""
+
+    of: str  # uid
+    created_at: Instant
+
+
 class JobState(StrEnum):
     SEEN = "seen"  # from a silent baseline: known, never alerted
     OPEN = "open"  # some pair is undecided
@@ -150,6 +167,7 @@ class Job:
     place: str = ""
     pay: str = ""  # as stated by the board, for people
     tags: tuple[str, ...] = ()
+    link_id: str = ""  # the hash of the canonical link: what a pasted link is found by
     published_at: Instant | None = None  # as the board says, if it can be believed
     fresh_at: Instant | None = None  # counts as fresh for catch-ups from here; None: never did
     expire_at: Instant | None = None

@@ -12,7 +12,10 @@ from ledger.lifecycle import REJECTED_STREAK_MAX, State, Via
 from ledger.records import (
     DELIVERIES,
     DIGESTS,
+    FEEDBACK,
     MATCHES,
+    SESSIONS,
+    SIGN_INS,
     USERS,
     BadRecord,
     Delivery,
@@ -114,6 +117,8 @@ async def active(store: Store, bad: OnBad) -> AsyncIterator[User]:
 
 async def everyone(store: Store, bad: OnBad) -> AsyncIterator[User]:
     async for snapshot in every(store, USERS, {}):
+        if "of" in snapshot.data:
+            continue  # a pointer: the person comes under their own id
         try:
             yield decode(User, snapshot)
         except BadRecord as error:
@@ -196,8 +201,9 @@ async def delete(store: Store, uid: str, *, now: datetime) -> int | None:
             break
         removed += len(await store.swap(DELIVERIES, recent)) + len(old)
         await store.delete(DELIVERIES, old)
-    for collection in (DIGESTS, MATCHES):
+    for collection in (DIGESTS, MATCHES, FEEDBACK, SIGN_INS, SESSIONS):
         await store.delete(collection, [s.id async for s in every(store, collection, {"uid": uid})])
+    await store.delete(USERS, [s.id async for s in every(store, USERS, {"of": uid})])
     return removed if was_there or removed else None
 
 

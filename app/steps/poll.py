@@ -19,6 +19,7 @@ from ledger.records import SEEN_MAX, Health, Job, JobState, SourceState
 from ledger.sources import Held
 from ledger.store import StoreError
 from scan.fingerprint import fingerprint
+from scan.links import canonical
 from scan.posting import Failed, Items, NotModified, Posting, Source
 
 log = structlog.get_logger()
@@ -139,6 +140,7 @@ def _candidate(posting: Posting, source: Source, *, is_baseline: bool, now: date
         place=posting.place,
         pay=posting.pay,
         tags=posting.tags,
+        link_id=ids.link_id(canonical(posting.link)) if posting.link else "",
         published_at=posting.published_at,
         fresh_at=(posting.published_at if is_recent else None) if is_baseline else now,
     )

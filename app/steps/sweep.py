@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 from app.parts import Run
-from ledger.records import ALIASES, DELIVERIES, DIGESTS, FINGERPRINTS, JOBS, MATCHES, RUNS
+from ledger.records import (
+    ALIASES,
+    DELIVERIES,
+    DIGESTS,
+    FEEDBACK,
+    FINGERPRINTS,
+    JOBS,
+    LIMITS,
+    MATCHES,
+    RUNS,
+    SESSIONS,
+    SIGN_INS,
+)
 
-GROWING = (JOBS, ALIASES, FINGERPRINTS, DELIVERIES, MATCHES, DIGESTS, RUNS)
+GROWING = (
+    JOBS, ALIASES, FINGERPRINTS, DELIVERIES, MATCHES, DIGESTS, RUNS, SIGN_INS, SESSIONS, LIMITS, FEEDBACK,
+)  # fmt: skip
 SLICE_MAX_DOCS = 500  # of one collection in one run
 
 
