@@ -1,0 +1,129 @@
+"""Letters that somebody's own click asked for: sign-in, a change of address, goodbye. Nobody subscribes to them.
+
+They hold nothing that a stranger could have typed but the address that they go to, or are to go to in future.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from importlib.resources import files
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+from mail.clean import line
+from mail.letter import Letter, Site
+
+ADDRESS_MAX_BYTES = 400
+LINK_VALID = "15 minutes"
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    kind: str
+    subject: str
+    heading: str
+    lines: Sequence[str]
+    button: str = ""
+    url: str = ""
+    small: Sequence[str] = ()
+
+
+def sign_in(to: str, *, url: str, outside_id: str, at: datetime, site: Site) -> Letter:
+    """`url` opens the page that signs in; it works once."""
+    return _written(
+        _Note(
+            kind="sign-in",
+            subject="Your link to sign in to Scout",
+            heading="Sign in to Scout",
+            lines=(f"This link opens your page. It works once, for {LINK_VALID}.",),
+            button="Sign in",
+            url=url,
+            small=("Was it not you who asked for it? Then do nothing: without a click nothing happens.",),
+        ),
+        to, outside_id=outside_id, at=at, site=site,
+    )  # fmt: skip
+
+
+def confirm_new_address(to: str, *, url: str, outside_id: str, at: datetime, site: Site) -> Letter:
+    """To the address that somebody wants their letters to go to."""
+    return _written(
+        _Note(
+            kind="confirm-address",
+            subject="Confirm your new address for Scout",
+            heading="Is this your new address?",
+            lines=(
+                "Somebody asked Scout to send their job mails to this address from now on.",
+                f"If that is you, confirm it within {LINK_VALID}. The old address is asked as well.",
+            ),
+            button="Confirm this address",
+            url=url,
+            small=("If it is not you, do nothing: nothing is sent here.",),
+        ),
+        to, outside_id=outside_id, at=at, site=site,
+    )  # fmt: skip
+
+
+def leave_old_address(to: str, *, new: str, url: str, outside_id: str, at: datetime, site: Site) -> Letter:
+    """To the address that letters go to until now."""
+    return _written(
+        _Note(
+            kind="confirm-address",
+            subject="Confirm that your Scout mails move",
+            heading="Shall your mails move?",
+            lines=(
+                f"You asked Scout to write to {line(new, ADDRESS_MAX_BYTES)} instead of this address.",
+                f"Confirm it within {LINK_VALID}. The new address is asked as well.",
+            ),
+            button="Confirm the move",
+            url=url,
+            small=("Was it not you? Then do nothing, and sign out everywhere on your page.",),
+        ),
+        to, outside_id=outside_id, at=at, site=site,
+    )  # fmt: skip
+
+
+def goodbye(to: str, *, outside_id: str, at: datetime, site: Site) -> Letter:
+    """After everything was deleted."""
+    return _written(
+        _Note(
+            kind="goodbye",
+            subject="Your Scout page is deleted",
+            heading="Goodbye",
+            lines=(
+                "Your searches, your history and your address are deleted. No further mail comes.",
+                "For 48 hours the bare numbers of your latest jobs stay, so that coming back repeats nothing.",
+            ),
+            small=(f"You can come back at any time: {site.base_url.rstrip('/')}/",),
+        ),
+        to, outside_id=outside_id, at=at, site=site,
+    )  # fmt: skip
+
+
+def _written(note: _Note, to: str, *, outside_id: str, at: datetime, site: Site) -> Letter:
+    facts = {"note": note}
+    return Letter(
+        kind=note.kind,
+        to=to,
+        subject=note.subject,
+        text=_environment().get_template("note.txt").render(facts),
+        html=_environment().get_template("note.html").render(facts),
+        outside_id=outside_id,
+        date=at,
+        mail_from=site.mail_from,
+    )
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=FunctionLoader(lambda name: files("mail").joinpath("templates", name).read_text("utf-8")),
+        autoescape=lambda name: name is not None and name.endswith(".html"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        auto_reload=False,
+    )
