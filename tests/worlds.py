@@ -14,8 +14,14 @@ from tests.world import World
 @pytest.fixture(autouse=True)
 def plain_logs() -> None:
     """Log lines as JSON: the default draws a picture of every traceback, which takes longer than most tests."""
-    steps = [structlog.stdlib.add_log_level, structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
-    structlog.configure(processors=[structlog.contextvars.merge_contextvars, *steps])
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(),
+        ]
+    )
 
 
 @pytest.fixture

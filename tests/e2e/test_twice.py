@@ -86,7 +86,7 @@ async def test_both_stores_report_the_same_counts_and_the_same_mail_for_the_same
         (tmp_path / name).mkdir()
         async with World(tmp_path / name, store=url) as world:
             await town(world)
-            reports = []
+            reports: list[dict[str, Any]] = []
             for minutes in (15, 15, 45, 0, 24 * 60):
                 world.after(minutes=minutes)
                 world.feed(*map(item, JOBS), *(item(f"Python {len(reports)}.{n}") for n in range(2)))
