@@ -28,13 +28,9 @@ def looking_for(*keywords: str, uid: str = "u", **more: Any) -> User:
 
 def a_job(title: str = "", text: str = "", *, n: int = 1, age_h: float = 1, **more: Any) -> Job:
     id_ = f"j1{n:032x}"
-    known: dict[str, Any] = {
-        "platform": "upwork",
-        "source": "upwork-python",
-        "first_seen": NOW - timedelta(hours=age_h),
-    }
     seen = NOW - timedelta(hours=age_h)
-    return Job(id=id_, key=id_, title=title, text=text, link="", state=JobState.OPEN, first_seen=seen, **(known | more))
+    known: dict[str, Any] = {"platform": "upwork", "source": "upwork-python", "first_seen": seen}
+    return Job(id=id_, key=id_, title=title, text=text, link="", state=JobState.OPEN, **(known | more))
 
 
 def table(name: str) -> list[dict[str, Any]]:
