@@ -17,21 +17,30 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app import cron, health
-from app.parts import Clock, utc_now
+from app.parts import Clock, Parts, utc_now
 from app.settings import Settings
 from app.wiring import wired
 
 log = structlog.get_logger()
 
 
-def make_app(settings: Settings, *, clock: Clock = utc_now) -> FastAPI:
-    """The app for these settings; everything that needs a loop is made in its lifespan, once per loop."""
+def as_wired(parts: Parts) -> Parts:
+    return parts
+
+
+def make_app(
+    settings: Settings, *, clock: Clock = utc_now, rewire: Callable[[Parts], Parts] = as_wired
+) -> FastAPI:
+    """The app for these settings; everything that needs a loop is made in its lifespan, once per loop.
+
+    `rewire` may put something between the cycle and its parts: a drill kills the process there.
+    """
     started_at = clock()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with wired(settings, clock=clock) as parts:
-            app.state.parts = parts
+            app.state.parts = rewire(parts)
             app.state.runs = cron.Runs()
             with _told_to_end(app.state.runs.cut):
                 yield

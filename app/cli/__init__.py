@@ -8,6 +8,7 @@ import click
 
 from app.cli.cron import cron
 from app.cli.demo import demo
+from app.cli.drill import drill
 from app.cli.errors import OneLine
 from app.cli.runs import runs
 from app.cli.serve import serve
@@ -36,5 +37,5 @@ def main(ctx: click.Context) -> None:
         adopt(Path(".env"))
 
 
-for command in (serve, cron, demo, users, sources, runs):
+for command in (serve, cron, demo, users, sources, runs, drill):
     main.add_command(command)

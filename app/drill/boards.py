@@ -1,0 +1,81 @@
+"""A job board for drills, on loopback: an RSS feed whose jobs appear when the drill says so, and its faults."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Self
+from xml.sax.saxutils import escape
+
+SLOW_S = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class BoardJob:
+    number: int
+    word: str  # the trade that it asks for
+
+    def item(self) -> str:
+        link = f"https://jobs.drill.example/{self.number}"
+        return (
+            f"<item><title>{escape(self.word)} developer, drill {self.number}</title><link>{link}</link>"
+            f"<guid isPermaLink='false'>drill-{self.number}</guid>"
+            f"<description>Wanted: somebody who knows {escape(self.word)}. Number {self.number}.</description></item>"
+        )
+
+
+@dataclass
+class Boards:
+    """Open with `with`. `jobs` are listed by both `/good` and, if it is in the mood, `/moody`."""
+
+    jobs: list[BoardJob] = field(default_factory=list)
+    mood: str = "well"  # well, broken, slow, down
+    requests: int = 0
+
+    def __enter__(self) -> Self:
+        boards = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                boards.requests += 1
+                boards.answer(self)
+
+            def log_message(self, *_: object) -> None:
+                return
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True, name="drill-boards")
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def url(self, path: str) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}{path}"
+
+    def answer(self, request: BaseHTTPRequestHandler) -> None:
+        mood = self.mood if request.path == "/moody" else "well"
+        try:
+            if mood == "down":
+                request.close_connection = True
+                return
+            if mood == "slow":
+                time.sleep(SLOW_S)
+            body = b"<html>Just a moment...</html>" if mood == "broken" else self._feed()
+            request.send_response(200)
+            request.send_header("Content-Type", "application/rss+xml; charset=utf-8")
+            request.send_header("Content-Length", str(len(body)))
+            request.end_headers()
+            request.wfile.write(body)
+        except ConnectionError:
+            pass  # the caller was killed
+
+    def _feed(self) -> bytes:
+        items = "".join(job.item() for job in self.jobs)
+        return f"<?xml version='1.0'?><rss version='2.0'><channel><title>Drill</title>{items}</channel></rss>".encode()

@@ -1,0 +1,259 @@
+"""The drills. Each takes a stage, does its worst, lets everything settle, and counts."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from app.drill.count import Verdict, count, state_of
+from app.drill.kills import KINDS, WHENS, Kill
+from app.drill.sink import FAULTS
+from app.drill.stage import Stage, staged
+
+Tell = Callable[[str], None]
+HIT_SHARE_MIN = 0.75  # of the kills must fall inside a run, or the drill has drilled nothing
+CALLERS = 20
+SUSPENDED_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    seed: int = 1
+    people: int = 60
+    rounds: int = 12
+    tell: Tell = lambda _: None  # progress, one line a step
+
+    @property
+    def instant(self) -> int:
+        return self.people * 2 // 3
+
+    @property
+    def daily(self) -> int:
+        return self.people - self.instant
+
+
+async def twice(options: Options) -> Verdict:
+    """Two runs back to back: the second sends nothing and leaves the same state."""
+    verdict = Verdict("twice")
+    async with staged(seed=options.seed, lock_s=600, wall_s=300, interval_s=900) as stage:
+        await stage.sign_up(instant=options.instant, daily=options.daily)
+        for step, move in (("alerts", timedelta(minutes=15)), ("digests", timedelta(days=1))):
+            options.tell(f"twice: two runs with {step} due")
+            stage.new_jobs(6)
+            stage.move(move)
+            server = await stage.start()
+            first = await stage.cron(server)
+            before, letters = await state_of(stage.store), len(stage.sink.letters)
+            second = await stage.cron(server)
+            await server.end()
+            if first is None or second is None or first["status"] != "completed":
+                verdict.broke("a run completes", f"{first} then {second}")
+                continue
+            if not first["mail"]["sent"]:
+                verdict.broke("the drill drills", f"the first run with {step} due sent nothing")
+            nothing = {name: second["mail"][name] for name in second["mail"]} | {"new": second["jobs"]["new"]}
+            nothing |= {"ai_calls": second["matches"]["ai_calls"]}
+            if any(nothing.values()) or len(stage.sink.letters) != letters:
+                verdict.broke("the second run does nothing", f"with {step} due it did {nothing}")
+            if await state_of(stage.store) != before:
+                verdict.broke("the second run leaves the same state", f"with {step} due the store changed")
+            verdict.figures[f"letters, {step}"] = first["mail"]["sent"]
+            verdict.figures[f"second run, {step}"] = second["mail"]["sent"]
+        await _settle_and_count(stage, verdict, copies_max=0)
+    return verdict
+
+
+async def overlap(options: Options) -> Verdict:
+    """Many callers at once, some hang up and retry; two servers on one store; one sleeps over its lease."""
+    verdict = Verdict("overlap")
+    async with staged(seed=options.seed) as stage:
+        await stage.sign_up(instant=options.instant, daily=options.daily)
+        first, second = await stage.start(), await stage.start()
+        statuses: list[str] = []
+        options.tell(f"overlap: {CALLERS} callers on two servers at once, GET and POST")
+        stage.new_jobs(4)
+        calls = [stage.cron((first, second)[n % 2], method=("GET", "POST")[n % 3 == 0]) for n in range(CALLERS)]
+        statuses += [report["status"] for report in await asyncio.gather(*calls) if report]
+        options.tell("overlap: callers that hang up and call again")
+        stage.new_jobs(4)
+        for _ in range(4):
+            await stage.cron(first, hang_up_s=0.05)
+        await stage.quiet(second)
+        options.tell("overlap: a server suspended in its run until its lease is over, which then wakes")
+        for _ in range(3):
+            stage.new_jobs(3)
+            letters = len(stage.sink.letters)
+            sleeping = asyncio.create_task(stage.cron(first))
+            while len(stage.sink.letters) == letters and not sleeping.done():
+                await asyncio.sleep(0.005)
+            first.send_signal(signal.SIGSTOP)
+            stage.tell("the first server is suspended")
+            await stage.lease_passes()
+            await stage.quiet(second)
+            first.send_signal(signal.SIGCONT)
+            stage.tell("the first server wakes")
+            await sleeping
+        await first.end()
+        await second.end()
+        if statuses.count("completed") + statuses.count("partial") < 1:
+            verdict.broke("somebody runs", f"of {CALLERS} callers at once: {statuses}")
+        verdict.figures |= {"callers at once": CALLERS, "skipped": statuses.count("skipped")}
+        await _settle_and_count(stage, verdict, copies_max=options.daily)
+    return verdict
+
+
+async def kill(options: Options) -> Verdict:
+    """SIGKILL at every kind of outside call, before, during and after, and at random times."""
+    verdict = Verdict("kill")
+    async with staged(seed=options.seed) as stage:
+        await stage.sign_up(instant=options.instant, daily=options.daily)
+        stage.new_jobs(3)
+        server = await stage.start()
+        began = time.monotonic()
+        await stage.cron(server)
+        run_s = time.monotonic() - began
+        counts = stage.counts()
+        await stage.quiet(server)
+        await server.end()
+        planned = hit = 0
+        for kind in KINDS:
+            for when in WHENS:
+                planned += 1
+                nth = stage.rng.randint(1, max(1, counts.get(kind, 1) * 2 // 3))
+                options.tell(f"kill: {when} {kind} call {nth}")
+                hit += await _killed(stage, Kill(kind, when, nth), is_digest=planned % 2 == 0)
+        for number in range(options.rounds):
+            planned += 1
+            options.tell(f"kill: at a random time, {number + 1} of {options.rounds}")
+            hit += await _killed_at(stage, stage.rng.uniform(0.02, max(0.1, run_s)), is_digest=number % 3 == 0)
+        verdict.figures |= {"kills": planned, "inside a run": hit}
+        if hit < HIT_SHARE_MIN * planned:
+            verdict.broke("the drill drills", f"only {hit} of {planned} kills fell inside a run")
+        await _settle_and_count(stage, verdict, copies_max=hit * 64)
+    return verdict
+
+
+async def _killed(stage: Stage, where: Kill, *, is_digest: bool) -> bool:
+    stage.new_jobs(3)
+    if is_digest:
+        stage.move(timedelta(days=1))
+    server = await stage.start(where)
+    await stage.cron(server)
+    died = not server.is_alive or await _dies_soon(server.process.poll)
+    stage.tell("killed" if died else "the run came to its end before the kill")
+    await _recover(stage, server.end)
+    return died
+
+
+async def _killed_at(stage: Stage, after_s: float, *, is_digest: bool) -> bool:
+    stage.new_jobs(3)
+    if is_digest:
+        stage.move(timedelta(days=1))
+    server = await stage.start()
+    run = asyncio.create_task(stage.cron(server))
+    await asyncio.sleep(after_s)
+    inside = not run.done()
+    server.send_signal(signal.SIGKILL)
+    stage.tell(f"killed {'inside' if inside else 'after'} a run, {after_s:.2f} s after the call")
+    await run
+    await _recover(stage, server.end)
+    return inside
+
+
+async def _recover(stage: Stage, end: Callable[[], Awaitable[None]]) -> None:
+    await end()
+    await stage.lease_passes()
+    server = await stage.start()
+    await stage.quiet(server)
+    await server.end()
+
+
+async def _dies_soon(poll: Callable[[], int | None]) -> bool:
+    for _ in range(100):
+        if poll() is not None:
+            return True
+        await asyncio.sleep(0.01)
+    return False
+
+
+async def faults(options: Options) -> Verdict:
+    """The mail server and a board answer with every fault there is, in random mixtures; then they recover."""
+    verdict = Verdict("faults")
+    async with staged(seed=options.seed) as stage:
+        await stage.sign_up(instant=options.instant, daily=options.daily)
+        server = await stage.start()
+        runs = max(4, options.rounds)
+        for number in range(runs):
+            options.tell(f"faults: run {number + 1} of {runs}")
+            stage.sink.plan = tuple(stage.rng.sample(FAULTS, k=len(FAULTS) - 3))
+            stage.boards.mood = stage.rng.choice(("well", "broken", "slow", "down"))
+            stage.tell(f"the board is {stage.boards.mood}; letters: {', '.join(sorted(set(stage.sink.plan)))}")
+            stage.new_jobs(2)
+            if number % 3 == 2:
+                stage.move(timedelta(days=1))
+            await stage.cron(server)
+            await stage.lease_passes()
+            stage.move(timedelta(minutes=stage.rng.choice((1, 20, 70))))
+        stage.sink.plan, stage.boards.mood = (), "well"
+        await stage.quiet(server)
+        await server.end()
+        verdict.figures |= {"runs": runs, "letters refused": stage.sink.refused}
+        unsure = sum(letter.how != "accept" for letter in stage.sink.letters)
+        await _settle_and_count(stage, verdict, copies_max=unsure + runs * options.daily)
+    return verdict
+
+
+async def clock(options: Options) -> Verdict:
+    """Late callers, early callers, a week without any, the hours around a change of the clocks, a host that is off."""
+    verdict = Verdict("clock")
+    async with staged(seed=options.seed, lock_s=600, wall_s=300) as stage:
+        await stage.sign_up(instant=options.instant, daily=options.daily)
+        server = await stage.start()
+        steps = (
+            ("on time", timedelta(minutes=15)), ("twice at once", timedelta()), ("late", timedelta(hours=5)),
+            ("a host ten minutes ahead", timedelta(minutes=10)), ("and back", -timedelta(minutes=10)),
+            ("a day later, early", timedelta(hours=23)), ("at the digest's hour", timedelta(hours=1)),
+            ("a week without calls", timedelta(days=7)), ("ten minutes later", timedelta(minutes=10)),
+        )  # fmt: skip
+        for what, by in steps:
+            options.tell(f"clock: {what}")
+            stage.new_jobs(2)
+            stage.move(by)
+            await stage.cron(server)
+            await stage.cron(server)
+        for _ in range(6):
+            stage.move(timedelta(hours=stage.rng.choice((1, 3, 7, 13))))
+            await stage.cron(server)
+        await server.end()
+        verdict.figures["steps"] = len(steps)
+        await _settle_and_count(stage, verdict, copies_max=0)
+    return verdict
+
+
+async def _settle_and_count(stage: Stage, verdict: Verdict, *, copies_max: int) -> None:
+    try:
+        await stage.settle_everything()
+    except RuntimeError as error:
+        verdict.broke("everything settles", str(error))
+    await count(stage, verdict, copies_max=copies_max)
+    verdict.timeline = stage.timeline
+
+
+SCENES: dict[str, Callable[[Options], Awaitable[Verdict]]] = {
+    "twice": twice,
+    "overlap": overlap,
+    "kill": kill,
+    "faults": faults,
+    "clock": clock,
+}
+
+
+async def perform(name: str, options: Options) -> Verdict:
+    began = time.monotonic()
+    verdict = await SCENES[name](options)
+    verdict.took_s = time.monotonic() - began
+    return verdict
