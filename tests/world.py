@@ -12,15 +12,13 @@
 from __future__ import annotations
 
 import contextlib
-import email
-import email.policy
 import json
 import re
 import socket
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from html import escape
 from pathlib import Path
@@ -40,28 +38,13 @@ from ledger.records import DELIVERIES, DIGESTS, LOCKS, Delivery, Digest, Mode, S
 from ledger.store import Store, every
 from tests.boards import Board
 from tests.faults import Hook, Intercepted, Spied, Watch, nothing
+from tests.mailbox import Mail, read_mail
 from tests.sinks import ScriptedSmtp
 
 SECRET = "0123456789abcdef-cron"
 T0 = datetime(2026, 11, 30, 7, 0, tzinfo=UTC)
 FEED = "/feed.xml"
 KEPT = ("users", "jobs", "aliases", "fingerprints", "deliveries", "matches", "digests", "sources")  # no locks, no runs
-_TITLE = re.compile(r"^\d+\. (.+)$", re.MULTILINE)
-_LINK = re.compile(r"^   (https?://\S+)$", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Mail:
-    """One letter as it left: its kind is `alert` or `digest`, its jobs are titles in the letter's order."""
-
-    to: str
-    subject: str
-    kind: str
-    jobs: tuple[str, ...]
-    links: tuple[str, ...]
-    message_id: str
-    text: str
-    data: bytes = field(repr=False)
 
 
 def item(title: str, *, guid: str | None = None, link: str | None = None, text: str = "Remote.", date: str = "") -> str:
@@ -233,8 +216,8 @@ class World:
     def mails(self) -> list[Mail]:
         """Every letter that left the building so far, an attempt each, in the order of their names or arrival."""
         if self.sink is not None:
-            return [_mail(received.data) for received in self.sink.received]
-        return [_mail(path.read_bytes()) for path in sorted((self.folder / "outbox" / "new").glob("*"))]
+            return [read_mail(received.data) for received in self.sink.received]
+        return [read_mail(path.read_bytes()) for path in sorted((self.folder / "outbox" / "new").glob("*"))]
 
     def sent(self, kind: str | None = None) -> Counter[tuple[str, str]]:
         """How often each job was mailed to each person."""
@@ -257,21 +240,3 @@ class World:
         """Whole collections, by default all but locks and runs: {"collection/id": document}."""
         wanted = collections or KEPT
         return {f"{c}/{s.id}": s.data for c in wanted async for s in every(self.store, c, {})}
-
-
-def _mail(data: bytes) -> Mail:
-    message = email.message_from_bytes(data, policy=email.policy.default)
-    body = message.get_body(("plain",))
-    assert body is not None
-    text = body.get_content().replace("\r\n", "\n")
-    kind = re.search(r"<(\w+)\.scout\.", str(message["List-Id"]))
-    return Mail(
-        to=str(message["To"]),
-        subject=str(message["Subject"]),
-        kind=kind[1] if kind else "",
-        jobs=tuple(_TITLE.findall(text)),
-        links=tuple(_LINK.findall(text)),
-        message_id=str(message["Message-ID"]),
-        text=text,
-        data=data,
-    )
