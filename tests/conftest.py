@@ -101,3 +101,13 @@ async def open_store(kind: str, place: str) -> AsyncIterator[OpenStore]:
 async def store(open_store: OpenStore) -> Any:
     """A store of each kind, empty."""
     return await open_store()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The fault matrix of the mail providers as a table: fault, outcome, complete letters that arrived, reason."""
+    reports = terminalreporter.stats.get("passed", [])
+    rows = [value for report in reports for name, value in report.user_properties if name == "fault_row"]
+    if rows:
+        terminalreporter.section("one attempt, one fault: outcome and letters that reached the server")
+        for row in sorted(rows):
+            terminalreporter.write_line(row)

@@ -22,13 +22,21 @@ import httpx2
 from ledger.lifecycle import Attempt, Outcome
 
 DEADLINE_S = 15.0  # of one attempt, all in all
-CONNECT_S = 5.0
+CONNECT_S = 5.0  # for TCP, and again for TLS; at most a third of the deadline
 BODY_S = 3.0  # for the rest of an answer whose status is known: it changes no outcome
 BODY_MAX_BYTES = 64 * 1024
 CONNECTIONS_MAX = 100  # more than letters are ever in flight
 KEEPALIVE_S = 4.0  # a connection that was idle for longer may be dead without our knowing
 RETRY_AFTER_MAX_S = 3600.0
 
+# Left in the chain by the handshake's machinery, whatever ended it.
+_CUT_OFF = (
+    ssl.SSLEOFError,
+    ssl.SSLZeroReturnError,
+    ssl.SSLWantReadError,
+    ssl.SSLWantWriteError,
+    ssl.SSLSyscallError,
+)
 _REQUEST_BEGAN = "http11.send_request_headers.started"
 
 
@@ -95,8 +103,9 @@ class Poster:
         """The provider's answer, or the outcome where no status came. Only cancellation is raised."""
         course = _Course()
         try:
-            async with asyncio.timeout(self.longest_s(at_most_s)):
-                await self._exchange(content, headers, course)
+            deadline_s = self.longest_s(at_most_s)
+            async with asyncio.timeout(deadline_s):
+                await self._exchange(content, headers, course, connect_s=min(CONNECT_S, deadline_s / 3))
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:  # TimeoutError is an OSError
             if course.status is None:
                 return without_status(error, began=course.began)
@@ -106,12 +115,15 @@ class Poster:
     async def close(self) -> None:
         await self._client.aclose()
 
-    async def _exchange(self, content: bytes, headers: Mapping[str, str], course: _Course) -> None:
+    async def _exchange(
+        self, content: bytes, headers: Mapping[str, str], course: _Course, *, connect_s: float
+    ) -> None:
         request = httpx2.Request("POST", self._url, headers=self._headers, content=content)
         request.headers.update(headers)
         request.extensions = {
             "trace": course.trace,
-            "timeout": {"connect": CONNECT_S, "read": None, "write": None, "pool": None},  # one deadline over all
+            # One deadline over all; the client's own for connecting, since only that one closes a half-open socket.
+            "timeout": {"connect": connect_s, "read": None, "write": None, "pool": None},
         }
         response = await self._client.handle_async_request(request)
         course.status = response.status_code
@@ -134,10 +146,10 @@ def without_status(error: Exception, *, began: bool) -> Attempt:
     if began:
         reason = "no answer in time" if _is_timeout(error) else "the connection was lost"
         return Attempt(Outcome.UNCLEAR, f"{reason} after the request went out ({what})")
-    if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL | ValueError):
-        return Attempt(Outcome.REJECTED, f"the request could not be made ({what})")
     if _is_about_trust(error):
         return Attempt(Outcome.PAUSED, "no trustworthy TLS with the mail provider")
+    if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL | ValueError):
+        return Attempt(Outcome.REJECTED, f"the request could not be made ({what})")
     reason = "no connection in time" if _is_timeout(error) else "no connection"
     return Attempt(Outcome.DEFERRED, f"{reason} ({what}); nothing was handed over")
 
@@ -172,8 +184,8 @@ def _is_timeout(error: Exception) -> bool:
 
 
 def _is_about_trust(error: BaseException) -> bool:
-    """A certificate or a protocol that is wrong, not a handshake that was cut off."""
-    return any(isinstance(e, ssl.SSLError) and not isinstance(e, ssl.SSLEOFError) for e in _causes(error))
+    """A certificate or a protocol that is wrong, not a handshake that was slow or cut off."""
+    return any(isinstance(e, ssl.SSLError) and not isinstance(e, _CUT_OFF) for e in _causes(error))
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
