@@ -154,6 +154,19 @@ def test_everybody_sees_a_keyword_as_they_typed_it():
     assert [f.reason for f in found] == [f"{u.uid} in the title" for u in users]
 
 
+def test_keywords_inside_and_across_each_other_are_all_found():
+    words = (
+        "machine",
+        "learning",
+        "machine learning",
+        "learning engineer",
+        "machine learning engineer",
+        ".net",
+        "asp.net",
+    )
+    assert fit(looking_for(*words), a_job("Machine Learning Engineer, ASP.NET")).score == 2 * len(words)
+
+
 def test_nobody_is_matched_by_a_matcher_of_nobody():
     assert Matcher.of([]).match(a_job("Python", "Python"), now=NOW) == []
     assert Matcher.of([a_user(), looking_for("", "-")]).match(a_job("- a", "-"), now=NOW) == []
