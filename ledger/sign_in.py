@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from ledger import ids
 from ledger.records import SIGN_INS, BadRecord, Instant, Stored, decode, encode, tolerant
-from ledger.store import Store
+from ledger.store import Store, every
 
 LINK_VALID = timedelta(minutes=15)
 LINK_KEPT = timedelta(days=1)  # so that a late click is told "too old", not "unknown"
@@ -68,22 +69,28 @@ def link_key(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-async def keep(store: Store, links: dict[str, Link]) -> None:
+async def keep(store: Store, links: Mapping[str, Link]) -> None:
     """Store links by token."""
     await store.create(SIGN_INS, {link_key(token): encode(link) for token, link in links.items()})
 
 
-async def look(store: Store, token: str, *, now: datetime, browser: str = "") -> Link | Refusal:
+async def look(
+    store: Store, token: str, purposes: Collection[Purpose], *, browser: str = "", now: datetime
+) -> Link | Refusal:
     """What a token stands for, or why it does not work any more. Changes nothing. Raises StoreError."""
     held = await read(store, link_key(token))
-    return Refusal.UNKNOWN if held is None else _refusal(held.record, browser, now=now) or held.record
+    if held is None or held.record.purpose not in purposes:
+        return Refusal.UNKNOWN
+    return _refusal(held.record, browser, now=now) or held.record
 
 
-async def spend(store: Store, token: str, *, browser: str, now: datetime) -> Link | Refusal:
+async def spend(
+    store: Store, token: str, purposes: Collection[Purpose], *, browser: str, now: datetime
+) -> Link | Refusal:
     """Use the link. `browser` is the hash of a cookie that the page with the button set. Raises StoreError."""
     id_ = link_key(token)
     held = await read(store, id_)
-    if held is None:
+    if held is None or held.record.purpose not in purposes:
         return Refusal.UNKNOWN
     if (refusal := _refusal(held.record, browser, now=now)) is not None:
         return refusal
@@ -95,7 +102,14 @@ async def spend(store: Store, token: str, *, browser: str, now: datetime) -> Lin
     again = await read(store, id_)
     if again is None:
         return Refusal.UNKNOWN
+    if again.record.nonce == spent.nonce:
+        return spent  # a lost answer
     return _refusal(again.record, browser, now=now) or again.record
+
+
+async def forget(store: Store, uid: str) -> None:
+    """No link of this person works any more."""
+    await store.delete(SIGN_INS, [snapshot.id async for snapshot in every(store, SIGN_INS, {"uid": uid})])
 
 
 async def read(store: Store, id_: str) -> Stored[Link] | None:

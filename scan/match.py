@@ -15,7 +15,7 @@ from scan.automaton import Automaton
 from scan.gates import newest, refused
 from scan.reasons import HOW_FAR, Refusal, Why, fit_reason, listed, plain_line
 from scan.roster import Extra, Roster
-from scan.tokens import pattern_of, read
+from scan.tokens import Reading, pattern_of, read
 
 TITLE_SCORE = 2  # for each distinct keyword in the title, whether or not the text has it too
 TEXT_SCORE = 1  # for each distinct keyword in the text only
@@ -69,9 +69,12 @@ class Matcher:
         case = self._case(job, now)
         return [case.fit(person, *best) for person, best in case.best().items()]
 
-    def explain(self, job: Job, *, now: datetime) -> list[Fit | NoFit]:
-        """A decision for everyone who has a usable keyword; the fits are those of `match`."""
-        case = self._case(job, now)
+    def explain(self, job: Job, *, now: datetime, reading: Reading | None = None) -> list[Fit | NoFit]:
+        """A decision for everyone who has a usable keyword; the fits are those of `match`.
+
+        `reading` is `read(job.title, job.text)`, by whoever asks about the same job again and again.
+        """
+        case = self._case(job, now, reading)
         best = case.best()
         nearest: dict[int, Refusal] = {}
         for search, person in enumerate(self._roster.owner):
@@ -86,8 +89,8 @@ class Matcher:
             for person, uid in enumerate(self._roster.uids)
         ]
 
-    def _case(self, job: Job, now: datetime) -> _Case:
-        return _Case(self._roster, self._automaton.hits(read(job.title, job.text)), job, now)
+    def _case(self, job: Job, now: datetime, reading: Reading | None = None) -> _Case:
+        return _Case(self._roster, self._automaton.hits(reading or read(job.title, job.text)), job, now)
 
 
 def decide(user: User, job: Job, *, now: datetime) -> Fit | NoFit:
