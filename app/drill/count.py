@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from app.drill.sink import Taken
+from app.drill.sink import REJECTION, Taken
 from app.drill.stage import Stage
 from ledger.ids import address_of, split_pair
 from ledger.lifecycle import State
-from ledger.records import DELIVERIES, DIGESTS, INDEXES, LOCKS, RUNS, Delivery, Mode, decode
+from ledger.records import DELIVERIES, DIGESTS, INDEXES, LOCKS, RUNS, USERS, Delivery, Mode, decode
 from ledger.store import Store, every
 
 
@@ -45,8 +45,12 @@ class Verdict:
         self.violations.append(Violation(promise, what, who, job))
 
 
-async def count(stage: Stage, verdict: Verdict, *, copies_max: int) -> None:
-    """Every fit, once everything has settled. `copies_max`: digests that may have gone out twice."""
+async def count(stage: Stage, verdict: Verdict, *, kills: int = 0) -> None:
+    """Every fit, once everything has settled.
+
+    A copy of a digest is explained by an earlier one whose answer was lost on the way, or by one of the `kills`
+    (or suspensions) of a process with that digest in flight: at most one copy of each digest a kill.
+    """
     digest_ids = {s.data["outside"] async for s in every(stage.store, DIGESTS, {})}
     alerts: dict[tuple[str, int], list[Taken]] = defaultdict(list)
     digests: dict[tuple[str, int], list[Taken]] = defaultdict(list)
@@ -60,14 +64,13 @@ async def count(stage: Stage, verdict: Verdict, *, copies_max: int) -> None:
             verdict.broke("alerts never twice", f"came {len(letters)} times", who=who, job=job)
         if (who, job) in digests:
             verdict.broke("alerts never twice", "came as an alert and in a digest", who=who, job=job)
+    stopped = {s.data["address"] async for s in every(stage.store, USERS, {"active": False})}
+    if stopped and not stage.sink.rejected:
+        verdict.broke("nobody is starved", f"{len(stopped)} people were stopped though no letter was rejected")
     for who, job in sorted(stage.fits()):
-        _account(verdict, stage, rows.get((who, job)), alerts, digests, (who, job))
-    copies = Counter(letter.outside for letter in stage.sink.letters if letter.outside in digest_ids)
-    repeated = sum(number - 1 for number in copies.values())
-    if repeated > copies_max:
-        verdict.broke(
-            "digests repeat only where nobody could tell", f"{repeated} copies, {copies_max} could be explained"
-        )
+        if who not in stopped:
+            _account(verdict, stage, rows.get((who, job)), alerts, digests, (who, job))
+    repeated = _copies(stage, verdict, digest_ids, kills=kills)
     states = Counter(row.state for row in rows.values())
     waiting = states[State.QUEUED] + states[State.CLAIMED]
     if waiting:
@@ -79,8 +82,25 @@ async def count(stage: Stage, verdict: Verdict, *, copies_max: int) -> None:
         "alerts twice": sum(len(letters) > 1 for letters in alerts.values()),
         "unclear, listed": states[State.UNCLEAR],
         "digest copies": repeated,
+        "stopped people": len(stopped),
         "rows": " + ".join(f"{states[s]} {s}" for s in State if states[s]) or "0",
     }
+
+
+def _copies(stage: Stage, verdict: Verdict, digest_ids: set[str], *, kills: int) -> int:
+    """How many copies of digests went out; those that nothing explains are violations."""
+    sent: dict[str, list[Taken]] = defaultdict(list)
+    for letter in stage.sink.letters:
+        if letter.outside in digest_ids:
+            sent[letter.outside].append(letter)
+    repeated = 0
+    for copies in sent.values():
+        repeated += len(copies) - 1
+        certain = sum(copy.how == "accept" for copy in copies[:-1])
+        if certain > kills:
+            what = f"{certain} copies after one that was accepted and answered, {kills} kills"
+            verdict.broke("digests repeat only where nobody could tell", what, who=copies[0].to)
+    return repeated
 
 
 def _account(
@@ -95,14 +115,16 @@ def _account(
     came = len(alerts[pair]) + len(digests[pair]) if pair in alerts or pair in digests else 0
     if row is None:
         verdict.broke("nobody is starved", "a fit has no row in the ledger", who=who, job=job)
-    elif not came and row.state not in (State.UNCLEAR, State.FAILED, State.EXPIRED):
+    elif came or (row.state is State.FAILED and stage.sink.rejected and REJECTION in row.why):
+        return
+    elif row.state not in (State.UNCLEAR, State.FAILED, State.EXPIRED):
         is_digest = stage.people[who] is not Mode.INSTANT
         promise = "digest rows are never lost" if is_digest else "alerts are lost only where listed as unclear"
         verdict.broke(promise, f"never came, and its row says {row.state}", who=who, job=job)
-    elif not came and stage.people[who] is not Mode.INSTANT:
+    elif stage.people[who] is not Mode.INSTANT:
         verdict.broke("digest rows are never lost", f"never came: {row.state}, {row.why}", who=who, job=job)
-    elif not came and row.state is State.EXPIRED:
-        verdict.broke("nobody is starved", f"expired: {row.why}", who=who, job=job)
+    elif row.state is not State.UNCLEAR:
+        verdict.broke("nobody is starved", f"{row.state}: {row.why}", who=who, job=job)
 
 
 async def _rows(stage: Stage) -> dict[tuple[str, int], Delivery]:

@@ -14,6 +14,7 @@ from typing import Self
 
 BODY_MAX_BYTES = 4 * 1024 * 1024
 HANG_S = 20.0
+REJECTION = "554 5.6.0"
 JOB_LINK = re.compile(r"https://jobs\.drill\.example/(\d+)")
 
 # What may happen to a letter; only those in TAKEN leave the building.
@@ -45,6 +46,7 @@ class Sink:
     port: int = 0
     letters: list[Taken] = field(default_factory=list)
     refused: int = 0
+    rejected: int = 0  # of the refused ones, for good
 
     def __enter__(self) -> Self:
         self._rng = random.Random(self.seed)
@@ -77,8 +79,8 @@ class Sink:
         try:
             writer.write(b"220 drill\r\n")
             await self._letters(reader, writer)
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            pass  # the other side was killed: that is what a drill does
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, asyncio.CancelledError):
+            pass  # the other side was killed, or the drill is over
         finally:
             writer.close()
 
@@ -120,11 +122,10 @@ class Sink:
         if fate == "accept-late":
             await asyncio.sleep(self._rng.uniform(0, 1))
         await asyncio.sleep(self.delay_s)
-        answer = {"defer-dot": b"451 4.3.0 later\r\n", "reject-dot": b"554 5.6.0 no\r\n"}.get(
-            fate, b"250 2.0.0 taken\r\n"
-        )
-        self.refused += not answer.startswith(b"250")
-        writer.write(answer)
+        answer = {"defer-dot": b"451 4.3.0 later\r\n", "reject-dot": f"{REJECTION} no\r\n".encode()}.get(fate)
+        self.refused += answer is not None
+        self.rejected += fate == "reject-dot"
+        writer.write(answer or b"250 2.0.0 taken\r\n")
         return True
 
     def _fate(self) -> str:
