@@ -34,6 +34,7 @@ SIGN_INS = "sign_ins"
 SESSIONS = "sessions"
 LIMITS = "limits"
 FEEDBACK = "feedback"
+SPEND = "spend"
 
 # What is searched, and how. No query joins an equality with a range, so no composite index is needed.
 INDEXES: dict[str, Index] = {
@@ -51,6 +52,7 @@ INDEXES: dict[str, Index] = {
     SESSIONS: Index(equal=("uid",)),
     LIMITS: Index(),
     FEEDBACK: Index(equal=("uid",)),
+    SPEND: Index(),
 }
 
 JOB_KEPT = timedelta(days=30)
@@ -102,13 +104,28 @@ class Stop(StrEnum):
 @tolerant
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What one person looks for. Any keyword is enough, all of `must` are needed, an exclusion wins."""
+    """What one person looks for. Any keyword is enough, all of `must` are needed, an exclusion wins.
+
+    Beyond the words each field is a gate, and a default asks nothing. What a board does not say passes, unless
+    the search is strict.
+    """
 
     keywords: tuple[str, ...] = ()
     must: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     max_age_h: int | None = None
     sources: tuple[str, ...] = ()  # names of sources or boards; empty: all
+    min_hourly: float | None = None  # the least an hour is worth; for all pay but fixed prices
+    min_fixed: float | None = None  # the least fixed price
+    currency: str = "USD"  # of both
+    countries: tuple[str, ...] = ()  # where the person may work: areas of scan.places; empty: anywhere
+    contracts: tuple[str, ...] = ()  # values of scan.contracts.Contract; empty: any
+    languages: tuple[str, ...] = ()  # that the person reads, ISO 639-1; empty: any
+    min_client_rating: float | None = None  # of 5
+    min_client_spend: float | None = None  # in the currency of the board
+    min_client_hires: int | None = None
+    payment_verified_only: bool = False
+    strict: bool = False
 
 
 @tolerant
@@ -134,6 +151,9 @@ class User:
     catch_up: str | None = None  # a fresh value after each save: the next run matches the fresh jobs
     wake_at: Instant | None = None  # when the catch-up may run
     rejected_streak: int = 0
+    ai: bool = False  # a model judges what passes the gates, where the operator has one
+    about: str = ""  # what they say of themselves and of the work they want, for the model alone
+    ai_threshold: int = 60  # the lowest score, of 100, that is sent
 
 
 @tolerant
@@ -153,6 +173,17 @@ class JobState(StrEnum):
 
 @tolerant
 @dataclass(frozen=True, slots=True)
+class Client:
+    """Who gives the work, as far as the board tells. None: it does not; a new client has no rating yet."""
+
+    rating: float | None = None  # of 5
+    spent: float | None = None  # in the currency of the board
+    hires: int | None = None
+    payment_verified: bool | None = None
+
+
+@tolerant
+@dataclass(frozen=True, slots=True)
 class Job:
     id: str
     platform: str  # the board: "upwork", "greenhouse:gitlab", "feed:NAME"
@@ -167,6 +198,14 @@ class Job:
     place: str = ""
     pay: str = ""  # as stated by the board, for people
     tags: tuple[str, ...] = ()
+    pay_min: float | None = None  # as read from `pay`; None on one side: open there, on both: unknown
+    pay_max: float | None = None
+    currency: str = ""  # ISO 4217; empty: unknown
+    period: str = ""  # a value of scan.pay.Period; empty: unknown
+    countries: tuple[str, ...] = ()  # where the worker may be: areas of scan.places; empty: unknown
+    contracts: tuple[str, ...] = ()  # values of scan.contracts.Contract; empty: unknown
+    language: str = ""  # that it is written in, ISO 639-1; empty: unknown
+    client: Client | None = None
     link_id: str = ""  # the hash of the canonical link: what a pasted link is found by
     published_at: Instant | None = None  # as the board says, if it can be believed
     fresh_at: Instant | None = None  # counts as fresh for catch-ups from here; None: never did
@@ -225,6 +264,10 @@ class Delivery:
     receipt: str | None = None
     final_at: Instant | None = None
     expire_at: Instant | None = None
+    verdict_score: int | None = None  # 0 to 100, of the model; then `score` is the same
+    verdict_reason: str = ""  # one sentence, checked; other people's text all the same
+    caveat: str = ""
+    not_scored: str = ""  # why no verdict came though one was wanted, for people
 
 
 @tolerant

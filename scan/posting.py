@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from ledger.records import Health, SourceState
+from ledger.records import Client, Health, SourceState
 
 ITEMS_MAX = 1000  # of one answer; the rest is counted as skipped
 
@@ -17,6 +17,10 @@ class Posting:
 
     `native_id` is the board's own name for the job, by the source's id rule. `aliases` are further names
     (guid, canonical link + title) for sources whose native id may move; boards with a true id give none.
+
+    `pay`, `place` and `tags` are for people, and scan.facts reads them too. A board that tells more exactly fills
+    the fields below them, in its own words ("annual", "Germany", "Contractor", "en-US"): they count instead. Pay
+    in numbers needs no text: the letter then states the numbers. A 0 is unknown, never a price.
     """
 
     platform: str
@@ -28,6 +32,14 @@ class Posting:
     place: str = ""
     pay: str = ""
     tags: tuple[str, ...] = ()
+    pay_min: float | None = None
+    pay_max: float | None = None
+    currency: str = ""  # of the numbers, or of a text that names none
+    period: str = ""  # the same
+    countries: tuple[str, ...] = ()  # where the worker may be: names, codes or regions
+    contract: str = ""
+    client: Client | None = None
+    language: str = ""
     published_at: datetime | None = None
     aliases: tuple[str, ...] = ()
 
@@ -50,6 +62,7 @@ class Items:
     last_modified: str | None = None
     body_hash: str | None = None
     wait_s: float = 0.0  # the source asks not to be polled again sooner (ttl, Cache-Control)
+    has_own_ids: bool = True  # False: ids come from names that a feed may change, so "all new" is suspect
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from ledger.lifecycle import DigestState, State, Via
 from ledger.records import (
     Alias,
     BadRecord,
+    Client,
     Delivery,
     Digest,
     Health,
@@ -53,7 +54,12 @@ FULL: list[Any] = [
         address="René <b>@Example.com",
         created_at=T0,
         token="t",
-        searches={"default": Search(("python", "C++"), ("remote",), ("php",), 24, ("upwork",)), "a.b@c": Search()},
+        searches={
+            "default": Search(("python", "C++"), ("remote",), ("php",), 24, ("upwork",)),
+            "a.b@c": Search(
+                (), (), (), 0, (), 48.5, 500.0, "EUR", ("DE",), ("freelance",), ("de",), 4.5, 1e4, 1, True, True
+            ),
+        },
         mode=Mode.WEEKLY,
         at="07:30",
         zone="Europe/Berlin",
@@ -70,7 +76,9 @@ FULL: list[Any] = [
     ),
     Job(
         "j1", "upwork", "upwork", "2026-11-30T08:00:00+00:00", "", "x" * 5000, T0, JobState.OPEN, "j0", "Acme",
-        "Berlin", "$50", ("python", "求"), T0, T0, T0,
+        "Berlin", "$50", ("python", "求"), pay_min=37.5, pay_max=50.0, currency="USD", period="hour",
+        countries=("DE", "LATAM"), contracts=("freelance",), language="de", client=Client(4.9, 1e6, 3, False),
+        link_id="l", published_at=T0, fresh_at=T0, expire_at=T0,
     ),
     Delivery(
         UID, "j1", "j2", State.UNCLEAR, Via.DIGEST, T0, T0, "Title", "https://a.example", 3, "why", "Acme", "Berlin",
