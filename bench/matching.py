@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import random
 import resource
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 from bench import Line
-from ledger.records import USERS, Job, JobState, Search, User, decode, encode
+from bench._crowd import JOBS_N, NOW, USERS_N, jobs, users
+from ledger.records import USERS, Job, User, decode, encode
 from ledger.sqlite import SqliteStore
 from ledger.store import every
 from scan.gates import refused, rules_of
@@ -28,19 +26,9 @@ from scan.match import Matcher
 from scan.roster import Roster
 from scan.tokens import pattern_of, read
 
-USERS_N = 100_000
-KEYWORDS_N = 8
-TERMS_N = 20_000
-JOBS_N = 500
-TEXT_CHARS = 3_000
-TERMS_IN_JOB = 5
 LOOP_USERS, LOOP_JOBS = 2_000, 5  # the sample that the plain loop is measured on, then scaled
 WRITE_DOCS = 5_000
 CHILD_MAX_S = 600
-
-FILLER = """We are looking for somebody who can help us, soon, with a product that people use every day. It\u2019s
-built by a small team (R&D & support) \u2014 remote first, 40+ hours a week, C++17 or Go are welcome."""
-NOW = datetime(2026, 11, 30, 8, tzinfo=UTC)
 
 
 def run() -> list[Line]:
@@ -75,11 +63,11 @@ def run() -> list[Line]:
 
 def _measure(file: Path) -> dict[str, float]:
     """The child: the whole first, so that the peak is its own; then its parts, then the loop."""
-    jobs = list(_jobs())
+    all_jobs = list(jobs())
     start = time.perf_counter()
     roster = asyncio.run(_roster(file))
     built = Matcher(roster)
-    fits = sum(len(built.match(job, now=NOW)) for job in jobs)
+    fits = sum(len(built.match(job, now=NOW)) for job in all_jobs)
     full_s = time.perf_counter() - start
     peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
@@ -87,13 +75,13 @@ def _measure(file: Path) -> dict[str, float]:
     asyncio.run(_count(file))
     read_s = time.perf_counter() - start
 
-    users = asyncio.run(_all(file))
+    people = asyncio.run(_all(file))
     start = time.perf_counter()
-    again = Matcher.of(users)
-    assert fits == sum(len(again.match(job, now=NOW)) for job in jobs)
+    again = Matcher.of(people)
+    assert fits == sum(len(again.match(job, now=NOW)) for job in all_jobs)
     match_s = time.perf_counter() - start
 
-    lines = [read(job.title, job.text).line for job in jobs]
+    lines = [read(job.title, job.text).line for job in all_jobs]
     automaton = built._automaton._long  # what "bare" means: not even our own loop over the hits
     start = time.perf_counter()
     for line in lines:
@@ -105,7 +93,7 @@ def _measure(file: Path) -> dict[str, float]:
         "read_s": read_s,
         "scan_s": scan_s,
         "match_s": match_s,
-        "loop_s": _loop_s(users[:LOOP_USERS], jobs[:LOOP_JOBS]),
+        "loop_s": _loop_s(people[:LOOP_USERS], all_jobs[:LOOP_JOBS]),
         "peak_mib": peak_mib,
     }
 
@@ -161,59 +149,13 @@ def _loop_s(sample: list[User], jobs: list[Job]) -> float:
 async def _write(file: Path) -> None:
     store = SqliteStore(file, clock=lambda: NOW)
     docs = {}
-    for user in _users():
+    for user in users():
         docs[user.uid] = encode(user)
         if len(docs) == WRITE_DOCS:
             await store.create(USERS, docs)
             docs = {}
     await store.create(USERS, docs)
     await store.close()
-
-
-def _terms() -> list[str]:
-    """Words of a made-up trade; some are phrases, some end in a sign."""
-    dice = random.Random(1)
-    syllables = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
-    words: dict[str, None] = {}
-    while len(words) < TERMS_N:
-        word = "q" + "".join(dice.choices(syllables, k=dice.choice((3, 4))))
-        words[dice.choices((word, f"{word} {dice.choice(syllables)}", f"{word}.js", f"{word}++"), (85, 9, 4, 2))[0]] = (
-            None
-        )
-    return list(words)
-
-
-def _users() -> Iterator[User]:
-    dice = random.Random(2)
-    terms = _terms()
-    for n in range(USERS_N):
-        search = Search(keywords=tuple(dice.sample(terms, KEYWORDS_N)), max_age_h=dice.choice((None, None, 24, 168)))
-        if n % 5 == 0:
-            search = replace(search, exclude=(dice.choice(terms), "unpaid"))
-        if n % 10 == 0:
-            search = replace(search, sources=("upwork", "greenhouse"))
-        yield User(f"uid{n:06}", f"person{n}@example.com", NOW, f"token{n}", {"default": search})
-
-
-def _jobs() -> Iterator[Job]:
-    dice = random.Random(3)
-    terms = _terms()
-    for n in range(JOBS_N):
-        found = dice.sample(terms, TERMS_IN_JOB)
-        words = dice.choices(FILLER.split(), k=TEXT_CHARS // 6)
-        for term in found[1:]:
-            words.insert(dice.randrange(len(words)), term.capitalize() + dice.choice((",", ".", " and")))
-        yield Job(
-            id=f"j1{n:032}",
-            platform=dice.choice(("upwork", "greenhouse:gitlab", "remotive")),
-            source="board",
-            title=f"Senior {found[0].title()} developer",
-            link="",
-            text=" ".join(words)[:TEXT_CHARS].ljust(TEXT_CHARS, "."),
-            first_seen=NOW - timedelta(hours=dice.choice((1, 1, 30))),
-            state=JobState.OPEN,
-            key=f"j1{n:032}",
-        )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,67 @@
+"""Made-up people and jobs in the shape of real ones, the same in every run."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from ledger.records import Job, JobState, Search, User
+
+USERS_N = 100_000
+KEYWORDS_N = 8
+TERMS_N = 20_000
+JOBS_N = 500
+TEXT_CHARS = 3_000
+TERMS_IN_JOB = 5
+
+NOW = datetime(2026, 11, 30, 8, tzinfo=UTC)
+FILLER = """We are looking for somebody who can help us, soon, with a product that people use every day. It\u2019s
+built by a small team (R&D & support) \u2014 remote first, 40+ hours a week, C++17 or Go are welcome."""
+
+
+def _terms() -> list[str]:
+    """Words of a made-up trade; some are phrases, some end in a sign."""
+    dice = random.Random(1)
+    syllables = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
+    words: dict[str, None] = {}
+    while len(words) < TERMS_N:
+        word = "q" + "".join(dice.choices(syllables, k=dice.choice((3, 4))))
+        words[dice.choices((word, f"{word} {dice.choice(syllables)}", f"{word}.js", f"{word}++"), (85, 9, 4, 2))[0]] = (
+            None
+        )
+    return list(words)
+
+
+def users() -> Iterator[User]:
+    dice = random.Random(2)
+    terms = _terms()
+    for n in range(USERS_N):
+        search = Search(keywords=tuple(dice.sample(terms, KEYWORDS_N)), max_age_h=dice.choice((None, None, 24, 168)))
+        if n % 5 == 0:
+            search = replace(search, exclude=(dice.choice(terms), "unpaid"))
+        if n % 10 == 0:
+            search = replace(search, sources=("upwork", "greenhouse"))
+        yield User(f"uid{n:06}", f"person{n}@example.com", NOW, f"token{n}", {"default": search})
+
+
+def jobs() -> Iterator[Job]:
+    dice = random.Random(3)
+    terms = _terms()
+    for n in range(JOBS_N):
+        found = dice.sample(terms, TERMS_IN_JOB)
+        words = dice.choices(FILLER.split(), k=TEXT_CHARS // 6)
+        for term in found[1:]:
+            words.insert(dice.randrange(len(words)), term.capitalize() + dice.choice((",", ".", " and")))
+        yield Job(
+            id=f"j1{n:032}",
+            platform=dice.choice(("upwork", "greenhouse:gitlab", "remotive")),
+            source="board",
+            title=f"Senior {found[0].title()} developer",
+            link="",
+            text=" ".join(words)[:TEXT_CHARS].ljust(TEXT_CHARS, "."),
+            first_seen=NOW - timedelta(hours=dice.choice((1, 1, 30))),
+            state=JobState.OPEN,
+            key=f"j1{n:032}",
+        )
