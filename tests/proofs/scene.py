@@ -44,6 +44,7 @@ class Board:
             title=f"Python developer {job}",
             link=f"https://jobs.example.com/{job}",
             text="We use Python.",
+            aliases=(f"guid of {job}",),
             published_at=self.published_at,
         )
 
@@ -63,13 +64,15 @@ class Scene:
 
         return (await users.save_profile(self.store, address, edit, now=at or self.now)).user
 
-    async def run(self, stops: Stops | None = None, outcomes: Sequence[Attempt] = ()) -> Report | Skipped | None:
+    async def run(
+        self, stops: Stops | None = None, outcomes: Sequence[Attempt] = (), store: Store | None = None
+    ) -> Report | Skipped | None:
         """One run of a process of its own; None if it was stopped."""
         stops = stops or Stops()
         settings = load(self.environment)
         parts = Parts(
             settings=settings,
-            store=StoppingStore(self.store, stops),
+            store=store or StoppingStore(self.store, stops),
             sources={self.board.name: self.board},
             transport=StoppingTransport(self.building, stops, outcomes),
             site=Site(base_url="https://scout.example.com", mail_from="Scout <scout@example.com>"),

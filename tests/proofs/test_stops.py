@@ -47,6 +47,8 @@ async def _before_the_digests(store: Store) -> Scene:
 def _check(scene: Scene, rows: dict[tuple[str, str], Delivery], *, how: str, effect: str) -> None:
     alerts, digests = scene.building.jobs("alert"), scene.building.jobs("digest")
     assert not [pair for pair, n in alerts.items() if n > 1], "an alert came twice"
+    names = [letter.outside_id for letter in scene.building.letters if letter.kind == "alert"]
+    assert len(set(names)) == len(names), "two alerts share their name outside"
     assert set(rows) == ALERTED | DIGESTED, "a fit has no row"
     for pair in ALERTED:
         assert alerts[pair] + digests[pair] <= 1, f"{pair} came as alert and in a digest"

@@ -34,8 +34,6 @@ def shrink(plan: Plan, *, tries_max: int = 400) -> Plan:
     while again:
         again = False
         for candidate in smaller(plan):
-            if candidate.size >= plan.size and candidate.outcomes == plan.outcomes and candidate.calls == plan.calls:
-                continue
             tries += 1
             if tries > tries_max:
                 return plan
@@ -87,6 +85,8 @@ async def _broken(world: World) -> list[str]:
             else:
                 digests[pair].append(sent.process.is_clean)
     broken += [f"alert {pair} came {n} times" for pair, n in alerts.items() if n > 1]
+    names = Counter(sent.letter.outside_id for sent in world.sent if sent.letter.kind == "alert")
+    broken += [f"{n} alerts share the name {name}" for name, n in names.items() if n > 1]
     broken += [f"{pair} came as alert and in a digest" for pair in alerts.keys() & digests.keys()]
     if world.plan.outcomes == (("accepted", 1),):
         broken += [
@@ -105,7 +105,9 @@ async def _unfinished(world: World) -> list[str]:
         async for s in every(world.store, DELIVERIES, {})
         if s.data["state"] in (State.QUEUED, State.CLAIMED)
     ]
-    live = [f"digest {s.data['period']} still {s.data['state']}" async for s in every(world.store, DIGESTS, {"live": True})]
+    live = [
+        f"digest {s.data['period']} still {s.data['state']}" async for s in every(world.store, DIGESTS, {"live": True})
+    ]
     open_ = [f"job {s.data['title']} still open" async for s in every(world.store, JOBS, {"state": "open"})]
     return [*waiting, *live, *open_]
 

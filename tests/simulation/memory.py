@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import copy
 import itertools
+import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from ledger.store import (
-    BATCH_MAX_DOCS,
     PAGE_MAX_DOCS,
     Create,
     Delete,
@@ -21,7 +21,7 @@ from ledger.store import (
     Write,
     meter,
 )
-from ledger.values import check_collection, check_commit, check_limit
+from ledger.values import as_utc, batches, check_collection, check_commit, check_commit_size, check_limit, checked
 
 
 class MemoryStore:
@@ -46,11 +46,13 @@ class MemoryStore:
 
     async def commit(self, writes: Sequence[Write]) -> bool:
         check_commit(writes)
-        if writes:
+        clean = [checked(write) for write in writes]
+        check_commit_size(_size_bytes(write) for write in clean)
+        if clean:
             meter().add(round_trips=1)
-        if not all(self._can(write) for write in writes):
+        if not all(self._can(write) for write in clean):
             return False
-        for write in writes:
+        for write in clean:
             self._do(write)
         return True
 
@@ -92,6 +94,7 @@ class MemoryStore:
     ) -> Page:
         check_collection(collection)
         check_limit(limit)
+        at_least, at_most = (None if bound is None else as_utc(bound) for bound in (at_least, at_most))
         keys = [
             (data[field], id_)
             for id_, (data, _, _) in self._docs.get(collection, {}).items()
@@ -117,10 +120,12 @@ class MemoryStore:
         return None
 
     def _each(self, writes: Sequence[Write]) -> dict[str, str]:
-        for write in writes:
-            check_collection(write.collection)
-        meter().add(round_trips=_trips(len(writes), BATCH_MAX_DOCS))
-        return {write.id: self._do(write) for write in writes if self._can(write)}
+        clean = [checked(write) for write in writes]
+        done: dict[str, str] = {}
+        for batch in batches(clean, size_bytes=_size_bytes):
+            meter().add(round_trips=1)
+            done |= {write.id: self._do(write) for write in batch if self._can(write)}
+        return done
 
     def _can(self, write: Write) -> bool:
         there = self._docs.get(write.collection, {}).get(write.id)
@@ -142,8 +147,7 @@ class MemoryStore:
             return ""
         meter().add(writes=1)
         version = str(next(self._versions))
-        kept = {k: v for k, v in copy.deepcopy(dict(write.data)).items() if v is not None}
-        docs[write.id] = (kept, version, self._clock())
+        docs[write.id] = (dict(write.data), version, self._clock())
         return version
 
     def _snapshot(self, collection: str, id_: str) -> Snapshot:
@@ -153,12 +157,16 @@ class MemoryStore:
     def _page(self, collection: str, ids: Sequence[str], *, limit: int, cursor: Callable[[str], Any]) -> Page:
         shown = ids[:limit]
         meter().add(reads=max(1, len(shown)), round_trips=1)
-        more = len(ids) > limit
-        return Page(tuple(self._snapshot(collection, id_) for id_ in shown), cursor(shown[-1]) if more else None)
+        is_full = len(shown) == limit  # the last one perhaps: the next page tells
+        return Page(tuple(self._snapshot(collection, id_) for id_ in shown), cursor(shown[-1]) if is_full else None)
 
 
 def _same(found: object, wanted: object) -> bool:
     return type(found) is type(wanted) and found == wanted
+
+
+def _size_bytes(write: Write) -> int:
+    return 0 if isinstance(write, Delete) else len(json.dumps(write.data, default=str, ensure_ascii=False).encode())
 
 
 def _trips(count: int, size: int) -> int:

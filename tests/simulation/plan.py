@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from ledger.records import Mode
@@ -64,7 +65,9 @@ def make(seed: int) -> Plan:
         calls.append(_call(rng, at_s))
         while rng.random() < 0.25:  # a second caller, at once or while the first still runs
             calls.append(_call(rng, at_s + rng.choice((0.0, rng.uniform(0, 60), rng.uniform(0, 900)))))
-    edits = [Edit(rng.uniform(0, DAYS * DAY_S), rng.randrange(PEOPLE), rng.choice(WHATS)) for _ in range(rng.randrange(6))]
+    edits = [
+        Edit(rng.uniform(0, DAYS * DAY_S), rng.randrange(PEOPLE), rng.choice(WHATS)) for _ in range(rng.randrange(6))
+    ]
     return Plan(
         seed=seed,
         modes=tuple(rng.choice(list(Mode)) for _ in range(PEOPLE)),
@@ -87,20 +90,18 @@ def _call(rng: random.Random, at_s: float) -> Call:
     return call
 
 
-def smaller(plan: Plan) -> list[Plan]:
+def smaller(plan: Plan) -> Iterator[Plan]:
     """Plans with one thing less, the big cuts first."""
-    made: list[Plan] = []
     for name in ("calls", "edits", "jobs"):
         items = getattr(plan, name)
         size = len(items) // 2
         while size:
             for start in range(0, len(items), size):
-                made.append(replace(plan, **{name: items[:start] + items[start + size :]}))
+                yield replace(plan, **{name: items[:start] + items[start + size :]})
             size //= 2
     for number, call in enumerate(plan.calls):
         for less in (replace(call, kill_at=None), replace(call, faults=()), replace(call, stop_at=None)):
             if less != call:
-                made.append(replace(plan, calls=(*plan.calls[:number], less, *plan.calls[number + 1 :])))
+                yield replace(plan, calls=(*plan.calls[:number], less, *plan.calls[number + 1 :]))
     if plan.outcomes != (("accepted", 1),):
-        made.append(replace(plan, outcomes=(("accepted", 1),)))
-    return made
+        yield replace(plan, outcomes=(("accepted", 1),))

@@ -192,7 +192,7 @@ class Provider:
     def longest_s(self, at_most_s: float) -> float:
         return min(15.0, at_most_s)
 
-    async def send(self, letter: Letter, *, at_most_s: float = 15.0) -> Attempt:  # noqa: ARG002
+    async def send(self, letter: Letter, *, at_most_s: float = 15.0) -> Attempt:
         world = self._process.world
         names, weights = zip(*world.plan.outcomes, strict=True)
         what = "accepted" if world.is_quiet else world.rng.choices(names, weights)[0]
@@ -228,7 +228,7 @@ class Board:
     min_interval_s: int = 600
     attribution: str = ""
 
-    async def poll(self, state: SourceState, *, now: datetime, deadline_s: float) -> Answer:  # noqa: ARG002
+    async def poll(self, state: SourceState, *, now: datetime, deadline_s: float) -> Answer:
         await self.process.breathe()
         return Items(
             tuple(
