@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import time
 from email.utils import parseaddr
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import urlsplit
 
 from ledger.ids import BadAddress, canonical_address
 from ledger.schedule import BadZone, time_of
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
 
 SECRET_MIN_CHARS = 16
 WALL_MIN_S = 2
@@ -112,7 +116,7 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
         mail_daily_max=_whole(env, "SCOUT_MAIL_DAILY_MAX", 0, low=0, high=10_000_000) or None,
         sendgrid_url=_api_url(env, "SCOUT_SENDGRID_URL"),
         resend_url=_api_url(env, "SCOUT_RESEND_URL"),
-        sendgrid_webhook_key=_word(env, "SCOUT_SENDGRID_WEBHOOK_KEY"),
+        sendgrid_webhook_key=_webhook_key(env),
         sendgrid_api_key=_word(env, "SENDGRID_API_KEY"),
         resend_api_key=_word(env, "RESEND_API_KEY"),
         base_url=_base_url(env, port),
@@ -257,6 +261,27 @@ def _word(env: Mapping[str, str], name: str) -> str | None:
     if text is not None and not (text.isascii() and text.isprintable() and " " not in text):
         _bad(name, "holds a character that no key has; copy it again")
     return text
+
+
+def _webhook_key(env: Mapping[str, str]) -> str | None:
+    text = _word(env, "SCOUT_SENDGRID_WEBHOOK_KEY")
+    if text is not None:
+        try:
+            verification_key(text)
+        except ValueError:
+            _bad("SCOUT_SENDGRID_WEBHOOK_KEY", "is not the verification key that SendGrid shows; copy it again")
+    return text
+
+
+def verification_key(text: str) -> EllipticCurvePublicKey:
+    """SendGrid's, base64 of DER. Raises ValueError."""
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey  # only where events are signed
+    from cryptography.hazmat.primitives.serialization import load_der_public_key
+
+    key = load_der_public_key(base64.b64decode(text, validate=True))
+    if not isinstance(key, EllipticCurvePublicKey):
+        raise ValueError("not a key for ECDSA")
+    return key
 
 
 def _api_url(env: Mapping[str, str], name: str) -> str | None:

@@ -16,7 +16,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app import cron, health
+from app import cron, health, unsubscribe, webhooks
 from app.parts import Clock, Parts, utc_now
 from app.settings import Settings
 from app.wiring import wired
@@ -51,6 +51,8 @@ def make_app(
     app.state.started_at = started_at
     app.include_router(cron.router)
     app.include_router(health.router)
+    app.include_router(unsubscribe.router)
+    app.include_router(webhooks.router)
     app.add_exception_handler(HTTPException, _plain_error)
     app.add_middleware(NoStore)
     return app

@@ -11,7 +11,8 @@ QUEUED   waits: for its next try (alert), for the user's hour (digest), for the 
          Left by a claim, a flip, or because its user has gone.
 CLAIMED  one run has decided to send it and may be doing so. Only alerts. Entered by creating the row, or
          by swap from QUEUED. Left by settling under the claim's own nonce; or, once older than the
-         lease, to UNCLEAR by whichever run finds it: its process died and nobody can tell.
+         lease, to UNCLEAR by whichever run finds it: its process died and nobody can tell. A provider's
+         event under the claim's outside id may settle it first.
 SENT     the provider took responsibility. No more than that.
 FAILED   it never will be taken: a bad address, a refused letter, or unclear in three periods.
 UNCLEAR  it may or may not have been taken. Only alerts. Never sent again; shown to the operator and on

@@ -28,6 +28,7 @@ from ledger.records import (
 from ledger.store import Delete, Doc, Snapshot, Store, every
 
 SWAP_TRIES_MAX = 5
+TOKEN_MAX_CHARS = 100
 GHOST_KEPT = timedelta(hours=48)  # bare ids after a deletion, so that coming back repeats nothing
 GHOST_WHY = "deleted by its user"
 
@@ -157,11 +158,38 @@ async def stop(store: Store, uid: str, why: Stop, *, detail: str = "", now: date
     """Nothing is sent to this user from here on. A bounce or complaint is not weakened by a later, milder reason."""
 
     def stopped(user: User) -> User:
-        if user.stopped in (Stop.BOUNCED, Stop.COMPLAINED):
+        if user.stopped in (Stop.BOUNCED, Stop.COMPLAINED, why):
             return user
         return replace(user, active=False, stopped=why, stopped_at=now, stop_detail=detail, catch_up=None, wake_at=None)
 
     return await change(store, uid, stopped)
+
+
+async def find_by_token(store: Store, token: str) -> Snapshot | None:
+    """The document that this token to unsubscribe belongs to, readable or not."""
+    if not 0 < len(token) <= TOKEN_MAX_CHARS:  # a deleted user's mark has an empty one
+        return None
+    page = await store.find(USERS, {"token": token}, limit=1)
+    return page.items[0] if page.items else None
+
+
+async def unsubscribe(store: Store, token: str, *, now: datetime) -> bool:
+    """Nothing is sent to whoever this token belongs to; again changes nothing. False: nobody has it.
+
+    Works on a document that cannot be read, too: leaving always does. Raises Contended.
+    """
+    found = await find_by_token(store, token)
+    if found is None:
+        return False
+    try:
+        await stop(store, found.id, Stop.UNSUBSCRIBED, now=now)
+    except BadRecord:
+        left = {"active": False, "stopped": Stop.UNSUBSCRIBED.value, "stopped_at": now}
+        if found.data.get("stopped") is None and not await store.swap(
+            USERS, {found.id: (found.version, {**found.data, **left})}
+        ):
+            raise Contended("the user document kept changing; try again") from None
+    return True
 
 
 async def note_letter(store: Store, user: User, *, rejected: bool, reason: str, now: datetime) -> Stop | None:

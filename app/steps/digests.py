@@ -16,10 +16,10 @@ from ledger import deliveries, digests, ids
 from ledger.deliveries import Row, best_first
 from ledger.digests import Held
 from ledger.lifecycle import DigestState, Outcome, State, Via
-from ledger.records import DELIVERIES, BadRecord, Delivery, Stored, User, decode
+from ledger.records import DELIVERIES, BadRecord, Delivery, Digest, Stored, User, decode
 from ledger.schedule import Due, latest_due, next_due
 from ledger.store import every
-from mail.letter import Letter
+from mail.letter import Letter, Site
 from mail.render import render_digest
 
 log = structlog.get_logger()
@@ -105,7 +105,7 @@ async def _pin(run: Run, user: User, due: Due, due_rows: Sequence[Row], standing
         rows,
         due=due,
         older=older,
-        older_rows=_open_rows(older, older_rows) if older is not None else [],
+        older_rows=open_rows_of(older, older_rows) if older is not None else [],
         cap=run.parts.settings.digest_cap,
         now=now,
     )
@@ -117,7 +117,7 @@ async def _pin(run: Run, user: User, due: Due, due_rows: Sequence[Row], standing
     return pinned.digest
 
 
-def _open_rows(digest: Held, rows: Mapping[str, Row]) -> list[Row]:
+def open_rows_of(digest: Held, rows: Mapping[str, Row]) -> list[Row]:
     """The digest's rows that are still to be sent by it, in the order of the letter."""
     there = [rows[key] for key in digest.record.rows if key in rows]
     return [r for r in there if r.record.state is State.QUEUED and r.record.period == digest.record.period]
@@ -152,7 +152,7 @@ async def _wait_for_next(run: Run, user: User, rows: Sequence[Row]) -> None:
 async def _attempt(run: Run, user: User, digest: Held) -> bool:
     """One attempt: the document says SENDING before the letter goes, the rows are flipped after it was accepted."""
     rows = await _rows_of(run, digest)
-    open_rows = _open_rows(digest, rows)
+    open_rows = open_rows_of(digest, rows)
     if not open_rows:
         await _close(run, user, digest, rows, state=DigestState.EXPIRED, why="no row was left to send")
         return True
@@ -190,22 +190,27 @@ async def _attempt(run: Run, user: User, digest: Held) -> bool:
 
 
 def _render(run: Run, user: User, digest: Held, open_rows: Sequence[Row]) -> Letter | None:
-    shown = [row.record for row in open_rows[: digest.record.shown]]
     try:
-        return render_digest(
-            user,
-            shown,
-            more=len(open_rows) - len(shown),
-            period=digest.record.period,
-            outside_id=digest.record.outside,
-            at=digest.record.created_at,
-            site=run.parts.site,
-            notes=_notes(shown),
-        )
+        return letter_of(run.parts.site, user, digest.record, open_rows)
     except Exception as error:  # nothing is claimed: the digest stays open and due
         run.report.error("letters", f"one digest could not be rendered: {type(error).__name__}")
         log.exception("digest not rendered", outside=digest.record.outside)
         return None
+
+
+def letter_of(site: Site, user: User, digest: Digest, open_rows: Sequence[Row]) -> Letter:
+    """The digest's letter: the same at every attempt. Raises ValueError without rows."""
+    shown = [row.record for row in open_rows[: digest.shown]]
+    return render_digest(
+        user,
+        shown,
+        more=len(open_rows) - len(shown),
+        period=digest.period,
+        outside_id=digest.outside,
+        at=digest.created_at,
+        site=site,
+        notes=_notes(shown),
+    )
 
 
 def _notes(rows: Sequence[Delivery]) -> list[str]:
