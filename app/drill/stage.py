@@ -69,6 +69,8 @@ class Server:
         with contextlib.suppress(ProcessLookupError):
             self.process.send_signal(number)
         await asyncio.to_thread(self.process.wait)
+        if self.process.stdout is not None:
+            self.process.stdout.close()
 
 
 @dataclass
@@ -249,7 +251,5 @@ async def staged(
             yield stage
         finally:
             for server in stage.servers:
-                with contextlib.suppress(ProcessLookupError):
-                    server.process.kill()
-                server.process.wait()
+                await server.end()
             await stage.store.close()
