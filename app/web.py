@@ -11,12 +11,12 @@ from types import FrameType
 from typing import Any
 
 import structlog
-from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse
-from starlette.exceptions import HTTPException
+from fastapi import FastAPI
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app import cron, health, unsubscribe, webhooks
+from app.pages.install import install
+from app.pages.week import LastWeek
 from app.parts import Clock, Parts, utc_now
 from app.settings import Settings
 from app.wiring import wired
@@ -28,9 +28,7 @@ def as_wired(parts: Parts) -> Parts:
     return parts
 
 
-def make_app(
-    settings: Settings, *, clock: Clock = utc_now, rewire: Callable[[Parts], Parts] = as_wired
-) -> FastAPI:
+def make_app(settings: Settings, *, clock: Clock = utc_now, rewire: Callable[[Parts], Parts] = as_wired) -> FastAPI:
     """The app for these settings; everything that needs a loop is made in its lifespan, once per loop.
 
     `rewire` may put something between the cycle and its parts: a drill kills the process there.
@@ -42,6 +40,7 @@ def make_app(
         async with wired(settings, clock=clock) as parts:
             app.state.parts = rewire(parts)
             app.state.runs = cron.Runs()
+            app.state.week = LastWeek()
             with _told_to_end(app.state.runs.cut):
                 yield
                 await app.state.runs.drain()
@@ -53,7 +52,7 @@ def make_app(
     app.include_router(health.router)
     app.include_router(unsubscribe.router)
     app.include_router(webhooks.router)
-    app.add_exception_handler(HTTPException, _plain_error)
+    install(app)
     app.add_middleware(NoStore)
     return app
 
@@ -85,13 +84,6 @@ def _told_to_end(cut: Callable[[], None]) -> Any:
                 signal.signal(number, old)
 
 
-async def _plain_error(_request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, HTTPException)
-    return JSONResponse(
-        {"status": "error", "reason": error.detail}, status_code=error.status_code, headers=error.headers
-    )
-
-
 class NoStore:
     """Cache-Control: no-store on every answer that is not a static file: a cached run is a run that never was."""
 
@@ -101,6 +93,9 @@ class NoStore:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
+                if scope["path"].startswith("/static/") and message["status"] == 200:
+                    await send(message)
+                    return
                 headers = [(k, v) for k, v in message.get("headers", []) if k.lower() != b"cache-control"]
                 message = {**message, "headers": [*headers, (b"cache-control", b"no-store")]}
             await send(message)

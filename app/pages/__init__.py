@@ -1,0 +1,1 @@
+"""The pages: sign in, say what fits, see why, leave."""

@@ -1,0 +1,124 @@
+"""The front page, signing in by a link, and signing out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse
+
+from app.pages.asking import Asked, ask_for_link
+from app.pages.cookies import browser_id, clear_session, know_browser, session_key, set_session
+from app.pages.form import read_form, refuse_other_sites
+from app.pages.schema import form_of
+from app.pages.view import can_sign_in, checked_then, go, page
+from app.pages.visitor import parts_of, visitor_of
+from app.profile import BadProfile
+from app.settings import Settings
+from app.typed import address_of
+from ledger import sessions, sign_in
+from ledger.addresses import sign_up
+from ledger.sign_in import TOKEN_MAX_CHARS, Link, Purpose, Refusal
+
+router = APIRouter(default_response_class=HTMLResponse)
+
+SIGN_IN = (Purpose.SIGN_IN,)
+HOUR_S = "3600"
+TYPED_MAX_CHARS = 320
+
+
+@router.get("/")
+async def front(request: Request) -> Response:
+    visitor = await visitor_of(request)
+    return _front(request, then=request.query_params.get("then", ""), visitor=visitor)
+
+
+@router.get("/login")
+async def login_page(request: Request) -> Response:
+    return _front(request, then=request.query_params.get("then", ""))
+
+
+@router.post("/login", openapi_extra=form_of("email", "then"))
+async def login(request: Request) -> Response:
+    """Mail a link. The answer is the same for an address that is known and one that is not."""
+    form = await read_form(request)
+    parts = parts_of(request)
+    typed, then = form.text("email"), form.text("then")
+    try:
+        address = address_of(typed, smtputf8=parts.transport.smtputf8)
+    except BadProfile as error:
+        return _front(request, status=400, then=then, typed=typed, error=str(error))
+    goes_on = checked_then(then, default="")
+    match await ask_for_link(request, parts, address, then=goes_on, now=parts.clock()):
+        case Asked.SENT:
+            return page(request, "asked.html", address=address)
+        case Asked.NOT_SENT:
+            error_ = "The mail could not be sent. Check the address, or try again in a few minutes."
+            return _front(request, status=503, then=then, typed=typed, error=error_)
+        case Asked.TOO_MANY:
+            error_ = "Too many links were asked for. Use the newest one, or try again in an hour."
+            answer = _front(request, status=429, then=then, typed=typed, error=error_)
+            answer.headers["Retry-After"] = HOUR_S
+            return answer
+
+
+@router.api_route("/login/{token}", methods=["GET", "HEAD"])
+async def link_page(request: Request, token: str) -> Response:
+    """Whose account it is, and a button. Scanners may come here as often as they like: nothing is spent."""
+    parts = parts_of(request)
+    if len(token) > TOKEN_MAX_CHARS:
+        return refused_link(request, Refusal.UNKNOWN)
+    found = await sign_in.look(parts.store, token, SIGN_IN, browser=browser_id(request), now=parts.clock())
+    if isinstance(found, Refusal):
+        return refused_link(request, found)
+    answer = page(request, "link.html", address=found.address, token=token)
+    know_browser(request, answer)
+    return answer
+
+
+@router.post("/login/{token}")
+async def use_link(request: Request, token: str) -> Response:
+    """Spend the link and begin a session with a fresh key; whatever key the browser had ends."""
+    refuse_other_sites(request)
+    parts = parts_of(request)
+    now = parts.clock()
+    found: Link | Refusal = Refusal.UNKNOWN
+    if len(token) <= TOKEN_MAX_CHARS:
+        found = await sign_in.spend(parts.store, token, SIGN_IN, browser=browser_id(request), now=now)
+    if isinstance(found, Refusal):
+        return refused_link(request, found)
+    user = await sign_up(parts.store, found.uid, found.address, now=now)
+    if old := session_key(request):
+        await sessions.end(parts.store, old)
+    key = await sessions.begin(parts.store, user.uid, now=now)
+    answer = go(checked_then(found.then, default="/me" if user.searches else "/me/search"))
+    set_session(request, answer, key)
+    return answer
+
+
+@router.post("/logout")
+async def logout(request: Request) -> Response:
+    refuse_other_sites(request)
+    if key := session_key(request):
+        await sessions.end(parts_of(request).store, key)
+    answer = go("/")
+    clear_session(request, answer)
+    return answer
+
+
+def refused_link(request: Request, why: Refusal) -> HTMLResponse:
+    said = {
+        Refusal.UNKNOWN: "This link is not one of ours, or not whole. Copy all of it from the mail.",
+        Refusal.TOO_OLD: "This link is too old: links work for 15 minutes. Ask for a new one.",
+        Refusal.SPENT: "This link was used already: each works once. Ask for a new one.",
+    }
+    return page(request, "front.html", status=410, then="", typed="", error=said[why], can_sign_in=True)
+
+
+def _front(
+    request: Request, *, status: int = 200, then: str, typed: str = "", error: str = "", visitor: object = None
+) -> HTMLResponse:
+    settings: Settings = request.app.state.settings
+    template = "front.html" if visitor is None else "welcome.html"
+    facts: dict[str, Any] = {"then": checked_then(then, default=""), "typed": typed[:TYPED_MAX_CHARS], "error": error}
+    return page(request, template, status=status, can_sign_in=can_sign_in(settings), **facts)

@@ -1,0 +1,74 @@
+"""A person's page: whether anything comes, what they look for, and the way to everything else."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse
+
+from app.pages import words
+from app.pages.form import Refused, refuse_other_sites
+from app.pages.preview import Preview, preview
+from app.pages.view import go, page
+from app.pages.visitor import parts_of, signed_in
+from app.pages.week import Told
+from app.parts import Parts
+from ledger import users
+from ledger.records import Mode, User
+from ledger.schedule import next_due
+from scan.match import usable_keywords
+
+router = APIRouter(default_response_class=HTMLResponse)
+
+CHIPS_MAX = 24  # of one list; the rest is counted
+
+
+@router.get("/me")
+async def me(request: Request) -> Response:
+    visitor = await signed_in(request)
+    parts = parts_of(request)
+    user = visitor.user
+    week = await request.app.state.week.jobs(parts.store, now=visitor.now)
+    found = await asyncio.to_thread(_each, parts, user, week)
+    return page(
+        request,
+        "me.html",
+        user=user,
+        standing=words.standing(user, visitor.now),
+        is_stopped=user.stopped is not None or not user.active,
+        mode=words.MODES[user.mode],
+        next_at=None if user.mode is Mode.INSTANT else next_due(parts.hour(user), visitor.now).at,
+        found=found,
+        has_keywords=any(usable_keywords(search) for search in user.searches.values()),
+        chips_max=CHIPS_MAX,
+        saved=request.query_params.get("saved", ""),
+        removed="removed" in request.query_params,
+        changed="changed" in request.query_params,
+    )
+
+
+@router.post("/me/resume")
+async def resume(request: Request) -> Response:
+    """Send again to somebody who had stopped: they are signed in, so their mailbox works."""
+    refuse_other_sites(request)
+    visitor = await signed_in(request)
+
+    def resumed(user: User) -> User:
+        if user.active and user.stopped is None:
+            return user
+        again = replace(user, active=True, stopped=None, stopped_at=None, stop_detail="", rejected_streak=0)
+        return users.with_catch_up(again, now=visitor.now)
+
+    if await users.change(parts_of(request).store, visitor.uid, resumed) is None:
+        raise Refused(410, "Your page was deleted meanwhile.")
+    return go("/me?changed=1")
+
+
+def _each(parts: Parts, user: User, week: list[Told]) -> dict[str, Preview]:
+    """What each search alone would have found."""
+    hour = parts.hour(user)
+    return {
+        name: preview(replace(user, searches={name: search}), week, hour=hour) for name, search in user.searches.items()
+    }
