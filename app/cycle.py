@@ -21,7 +21,9 @@ from app.parts import Parts, Run, new_run_id
 from app.quota import Quota
 from app.report import Report, Status
 from app.steps.alerts import alerts
+from app.steps.carried import note_served
 from app.steps.digests import send_digests
+from app.steps.judge import judge
 from app.steps.match import match
 from app.steps.poll import poll
 from app.steps.sweep import sweep
@@ -85,10 +87,12 @@ async def _steps(run: Run) -> str | None:
         run.parts.watch("match")
         matched = await match(run)
         woken = await wake(run)
+        matched = await judge(run, matched, woken)
         if run.quota.is_limited:  # the day's letters go to the digests first
             await _digests(run, woken)
         run.parts.watch("alerts")
         await alerts(run, matched, woken)
+        await note_served(run, matched)
         if not run.quota.is_limited:
             await _digests(run, woken)
         run.parts.watch("sweep")
@@ -126,7 +130,7 @@ def _finished(report: Report, deadline: Deadline, *, failed: str | None, paused:
         report.status, report.reason = Status.FAILED, failed
     elif paused is not None:
         report.status, report.reason = Status.FAILED, f"mail is paused: {paused}"
-    elif report.remaining.users or report.remaining.jobs:
+    elif report.remaining.users or report.remaining.jobs or report.remaining.pairs:
         report.status, report.reason = Status.PARTIAL, "the next call does the rest"
     return report
 

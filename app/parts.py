@@ -18,6 +18,7 @@ from ledger.store import Store
 from mail.letter import Site
 from mail.transports.port import Transport
 from scan.posting import Source
+from scan.verdict import Judge
 
 Clock = Callable[[], datetime]
 Watch = Callable[[str], None]
@@ -41,6 +42,7 @@ class Parts:
     clock: Clock = utc_now
     limits: Limits = field(default_factory=Limits)
     watch: Watch = nobody_watches
+    judge: Judge | None = None  # None: who wants verdicts is served by keywords
 
     @property
     def default_hour(self) -> Hour:

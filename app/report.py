@@ -63,9 +63,19 @@ class MailCounts:
 
 
 @dataclass(slots=True)
+class AiCost:
+    """Tokens as the provider bills them, cached input included; money in millionths of a US dollar."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    micros: int = 0
+
+
+@dataclass(slots=True)
 class Remaining:
     users: int = 0
     jobs: int = 0
+    pairs: int = 0  # verdicts for which there was no time
 
 
 @dataclass(slots=True)
@@ -80,6 +90,7 @@ class Report:
     matches: MatchCounts = field(default_factory=MatchCounts)
     mail: MailCounts = field(default_factory=MailCounts)
     cost: Counts = field(default_factory=Counts)
+    ai: AiCost = field(default_factory=AiCost)
     remaining: Remaining = field(default_factory=Remaining)
     errors: list[str] = field(default_factory=list)
     errors_more: int = 0
@@ -112,6 +123,12 @@ class Report:
             case State.SENT | State.CLAIMED:
                 pass  # told as letters; a claim is not an end
 
+    def spent(self, input_tokens: int, output_tokens: int, micros: int) -> None:
+        """Count what one call to the judge cost."""
+        self.ai.input_tokens += input_tokens
+        self.ai.output_tokens += output_tokens
+        self.ai.micros += micros
+
     def seal(self, closing: Counts) -> dict[str, Any]:
         """Fix the report before it is kept; `closing` is the cost of what still follows. Answer and log agree."""
         for name, count in asdict(closing).items():
@@ -124,11 +141,15 @@ class Report:
         """The documented shape; instants as ISO 8601 in UTC."""
         if self.sealed is not None:
             return self.sealed
-        shown = {k: v for k, v in asdict(self).items() if k not in ("errors_more", "reason", "sealed")}
+        shown = {k: v for k, v in asdict(self).items() if k not in ("errors_more", "reason", "sealed", "ai")}
         shown["status"] = self.status.value
         shown["started_at"] = self.started_at.isoformat()
         shown["took_s"] = round(self.took_s, 3)
-        shown["cost"] |= {"ai_input_tokens": 0, "ai_output_tokens": 0}
+        shown["cost"] |= {
+            "ai_input_tokens": self.ai.input_tokens,
+            "ai_output_tokens": self.ai.output_tokens,
+            "ai_usd": self.ai.micros / 1e6,
+        }
         if self.reason:
             shown["reason"] = self.reason[:REASON_MAX_CHARS]
         if self.errors_more:

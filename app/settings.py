@@ -7,11 +7,13 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import time
+from decimal import Decimal, InvalidOperation
 from email.utils import parseaddr
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import urlsplit
 
+from app.prices import BadPrices, read_prices, table
 from ledger.ids import BadAddress, canonical_address
 from ledger.schedule import BadZone, time_of
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 SECRET_MIN_CHARS = 16
 WALL_MIN_S = 2
+TOKENS_MAX = 10**12
+DOLLARS_MAX = Decimal(100_000)
 KEY_OF = {"sendgrid": "SENDGRID_API_KEY", "resend": "RESEND_API_KEY"}  # what each of these needs
 
 # Name -> what it is for. The README's table and `scout doctor` are held against this.
@@ -41,12 +45,23 @@ NAMES: Mapping[str, str] = {
     "SCOUT_DIGEST_CAP": "jobs listed in one digest",
     "SCOUT_MAIL_DAILY_MAX": "letters a day (UTC) that may leave, digests first; unset: no limit",
     "SCOUT_STALE_AFTER_S": "/healthz is unhealthy after so long without a complete run",
+    "SCOUT_AI_MODEL": "the model that judges; ANTHROPIC_API_KEY turns it on",
+    "SCOUT_AI_BATCH": "jobs of one person in one call to the model",
+    "SCOUT_AI_PRICES": "dollars for a million tokens, MODEL=INPUT/OUTPUT[/CACHE_WRITE/CACHE_READ]; unset: as published",
+    "SCOUT_AI_MAX_RUN_TOKENS": "tokens that one run may use",
+    "SCOUT_AI_MAX_DAY_TOKENS": "tokens that a day (UTC) may use",
+    "SCOUT_AI_MAX_USER_DAY_TOKENS": "tokens that one person's verdicts may use in a day",
+    "SCOUT_AI_MAX_RUN_USD": "dollars that one run may cost",
+    "SCOUT_AI_MAX_DAY_USD": "dollars that a day (UTC) may cost",
+    "SCOUT_AI_MAX_USER_DAY_USD": "dollars that one person's verdicts may cost in a day",
     "SCOUT_OPERATOR": "address told of paused accounts, dead sources, unclear rows",
     "SCOUT_LOG": "json or text; unset: text on a terminal, else json",
 }
 WELL_KNOWN: Mapping[str, str] = {
     "SENDGRID_API_KEY": "the key of sendgrid:; needs no right but to send mail",
     "RESEND_API_KEY": "the key of resend:",
+    "ANTHROPIC_API_KEY": "the key of the model that judges; unset: keywords decide",
+    "ANTHROPIC_BASE_URL": "where Anthropic's API is, for test servers; unset: the real one",
     "PORT": "the port that `scout serve` listens on",
     "FIRESTORE_EMULATOR_HOST": "host:port of a Firestore emulator",
     "GOOGLE_CLOUD_PROJECT": "the project of firestore: without one",
@@ -79,6 +94,17 @@ class Settings:
     digest_cap: int
     stale_after_s: int
     operator: str | None
+    anthropic_api_key: str | None
+    anthropic_base_url: str | None
+    ai_model: str
+    ai_batch: int
+    ai_prices: str | None
+    ai_max_run_tokens: int
+    ai_max_day_tokens: int
+    ai_max_user_day_tokens: int
+    ai_max_run_usd: Decimal
+    ai_max_day_usd: Decimal
+    ai_max_user_day_usd: Decimal
     log: str | None
     port: int
     project: str | None
@@ -91,6 +117,11 @@ class Settings:
                 "is not set; make one with: python3 -c 'import secrets; print(secrets.token_hex(24))'",
             )
         return self.cron_secret
+
+    @property
+    def outbox(self) -> Path | None:
+        """The Maildir that letters go to, where it is one."""
+        return Path(self.mail.removeprefix("outbox:///")) if self.mail.startswith("outbox:///") else None
 
     def __repr__(self) -> str:
         return "Settings(...)"  # holds secrets: never in a log or a traceback
@@ -128,6 +159,17 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
         digest_cap=_whole(env, "SCOUT_DIGEST_CAP", 20, low=1, high=100),
         stale_after_s=_whole(env, "SCOUT_STALE_AFTER_S", 2700, low=60, high=7 * 86400),
         operator=_operator(env),
+        anthropic_api_key=_word(env, "ANTHROPIC_API_KEY"),
+        anthropic_base_url=_api_url(env, "ANTHROPIC_BASE_URL"),
+        ai_model=_model(env),
+        ai_batch=_whole(env, "SCOUT_AI_BATCH", 10, low=1, high=50),
+        ai_prices=_prices(env),
+        ai_max_run_tokens=_whole(env, "SCOUT_AI_MAX_RUN_TOKENS", 5_000_000, low=0, high=TOKENS_MAX),
+        ai_max_day_tokens=_whole(env, "SCOUT_AI_MAX_DAY_TOKENS", 20_000_000, low=0, high=TOKENS_MAX),
+        ai_max_user_day_tokens=_whole(env, "SCOUT_AI_MAX_USER_DAY_TOKENS", 1_000_000, low=0, high=TOKENS_MAX),
+        ai_max_run_usd=_dollars(env, "SCOUT_AI_MAX_RUN_USD", "1.00"),
+        ai_max_day_usd=_dollars(env, "SCOUT_AI_MAX_DAY_USD", "5.00"),
+        ai_max_user_day_usd=_dollars(env, "SCOUT_AI_MAX_USER_DAY_USD", "0.50"),
         log=_choice(env, "SCOUT_LOG", ("json", "text")),
         port=port,
         project=_text(env, "GOOGLE_CLOUD_PROJECT"),
@@ -282,6 +324,34 @@ def verification_key(text: str) -> EllipticCurvePublicKey:
     if not isinstance(key, EllipticCurvePublicKey):
         raise ValueError("not a key for ECDSA")
     return key
+
+
+def _model(env: Mapping[str, str]) -> str:
+    model = _word(env, "SCOUT_AI_MODEL") or "claude-haiku-5-5"
+    if model not in table(_prices(env)):
+        _bad("SCOUT_AI_PRICES", f"has no price for {model[:60]}; add one, such as {model[:60]}=1.00/5.00")
+    return model
+
+
+def _prices(env: Mapping[str, str]) -> str | None:
+    text = _text(env, "SCOUT_AI_PRICES")
+    if text is not None:
+        try:
+            read_prices(text)
+        except BadPrices as error:
+            _bad("SCOUT_AI_PRICES", f"cannot be read: {error}")
+    return text
+
+
+def _dollars(env: Mapping[str, str], name: str, default: str) -> Decimal:
+    text = _text(env, name) or default
+    try:
+        dollars = Decimal(text)
+    except InvalidOperation:
+        dollars = Decimal(-1)
+    if not dollars.is_finite() or not 0 <= dollars <= DOLLARS_MAX:
+        _bad(name, f"is {text[:20]!r}; it must be dollars from 0 to {DOLLARS_MAX}, such as 1.50")
+    return dollars
 
 
 def _api_url(env: Mapping[str, str], name: str) -> str | None:

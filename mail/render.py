@@ -58,6 +58,9 @@ class Shown:
     age: str
     source: str
     why: str
+    caveat: str
+    score: str  # "82 of 100", of a model's verdict; empty without one
+    not_scored: str  # why there is none though it was wanted
     twins: tuple[tuple[str, str], ...]  # (link, host)
 
 
@@ -200,7 +203,10 @@ def _shown(row: Delivery, at: datetime, site: Site, limits: Limits) -> Shown:
         facts=tuple(filter(None, facts)),
         age=age_of(row, at),
         source=attribution or (f"via {source}" if source else ""),
-        why=reason_line(row.reason, limits.reason_bytes),
+        why=reason_line(row.verdict_reason or row.reason, limits.reason_bytes),
+        caveat=reason_line(row.caveat, limits.reason_bytes),
+        score="" if row.verdict_score is None else f"{row.verdict_score} of 100",
+        not_scored=reason_line(row.not_scored, limits.reason_bytes),
         twins=tuple((twin, host_of(twin)) for twin in dict.fromkeys(twins))[: limits.twins],
     )
 

@@ -172,7 +172,7 @@ async def _note_catch_up(run: Run, uid: str, choice: Choice) -> None:
 async def _close_decided(run: Run, matched: Matched, left: Sequence[str]) -> None:
     undecided = {
         job.id for uid in left if uid in matched.wanted for _, job in matched.wanted[uid].fits
-    } & matched.open_jobs.keys()
+    } & matched.open_jobs.keys() | (matched.stay_open & matched.open_jobs.keys())
     decided = [job for id_, job in matched.open_jobs.items() if id_ not in undecided]
     closed = await jobs.close(run.store, decided)
     run.report.jobs.stale += sum(job.record.id in matched.stale for job in decided)

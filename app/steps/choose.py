@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -12,6 +12,7 @@ from ledger.deliveries import Row, best_first, row_id
 from ledger.lifecycle import ALERT_CAP_JOBS, State, Via
 from ledger.records import Delivery, Job, Mode, User
 from ledger.schedule import BadZone, Hour, next_due, quiet_until, time_of, zone_of
+from ledger.verdicts import Verdict, VerdictState
 from scan.match import Fit
 
 
@@ -82,10 +83,11 @@ def _offers(user: User, wanted: Wanted | None, waiting: Sequence[Row], *, now: d
     if wanted is None:
         return _Offers(), None
     last_pairs = [pair for pair in wanted.fits if pair[1].id in wanted.last_call]
-    last = _rows(user.uid, last_pairs, now=now)
+    last = _rows(user, last_pairs, wanted.verdicts, now=now)
     if user.catch_up != wanted.catch_up:
         return _Offers(last=last), None  # saved since: the next run matches the fresh jobs anew
-    rows = _rows(user.uid, (pair for pair in wanted.fits if pair[1].id not in wanted.last_call), now=now)
+    others = (pair for pair in wanted.fits if pair[1].id not in wanted.last_call)
+    rows = _rows(user, others, wanted.verdicts, now=now)
     best, rest = rows[:ALERT_CAP_JOBS], rows[ALERT_CAP_JOBS:]
     if wanted.catch_up is not None:
         # A new profile is not mailed the archive: beyond one letter only what is open, hence new to all, goes on.
@@ -95,18 +97,31 @@ def _offers(user: User, wanted: Wanted | None, waiting: Sequence[Row], *, now: d
     return _Offers(*kept), wanted.catch_up
 
 
-def _rows(uid: str, pairs: Iterable[tuple[Fit, Job]], *, now: datetime) -> tuple[Delivery, ...]:
+def _rows(
+    user: User, pairs: Iterable[tuple[Fit, Job]], verdicts: Mapping[str, Verdict], *, now: datetime
+) -> tuple[Delivery, ...]:
     """One row per key, best first; twins share it, and its letter lists the links of all."""
     by_key: dict[str, list[Delivery]] = {}
     for fit, job in pairs:
-        row = deliveries.offered(uid, job, score=fit.score, reason=fit.reason, now=now)
-        by_key.setdefault(job.key, []).append(row)
+        row = deliveries.offered(user.uid, job, score=fit.score, reason=fit.reason, now=now)
+        by_key.setdefault(job.key, []).append(_judged(row, verdicts.get(job.key), user))
     rows: list[Delivery] = []
     for twins in by_key.values():
         first, *others = sorted(twins, key=lambda row: (best_first(row), row.job_id))
         links = tuple(row.link for row in others if row.link and row.link != first.link)
         rows.append(replace(first, twin_links=links))
     return tuple(sorted(rows, key=best_first))
+
+
+def _judged(row: Delivery, verdict: Verdict | None, user: User) -> Delivery:
+    """The row with what the model said, or with why it said nothing to somebody who wanted to hear it."""
+    match verdict:
+        case Verdict(state=VerdictState.DECIDED):
+            return replace(row, verdict_score=verdict.score, verdict_reason=verdict.reason, caveat=verdict.caveat)
+        case Verdict(state=VerdictState.UNSCORED) if user.ai:
+            return replace(row, not_scored=verdict.why)
+        case _:
+            return row
 
 
 def _one_letter(

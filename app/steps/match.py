@@ -15,6 +15,7 @@ from app.parts import Run
 from ledger import jobs, users
 from ledger.lifecycle import ALERT_AGE_MAX
 from ledger.records import BadRecord, Job, Mode, Stored, User
+from ledger.verdicts import Held, Verdict
 from scan.match import Fit, Matcher
 
 FRESH_FOR = timedelta(hours=24)
@@ -30,6 +31,8 @@ class Wanted:
     fits: tuple[tuple[Fit, Job], ...] = ()  # of open jobs; in a catch-up of all fresh ones too
     open_ids: frozenset[str] = frozenset()  # ids of the jobs that are new to everybody
     last_call: frozenset[str] = frozenset()  # ids of jobs matched for the last time: never left out
+    ai: bool = False  # wants a model's word on what fits
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)  # by key, of the fits that have one
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,8 @@ class Matched:
     wanted: Mapping[str, Wanted] = field(default_factory=dict)
     open_jobs: Mapping[str, Stored[Job]] = field(default_factory=dict)
     stale: frozenset[str] = frozenset()  # open for 24 h: this was their last match
+    stay_open: frozenset[str] = frozenset()  # ids of jobs about which another run is asking
+    carried: tuple[Held, ...] = ()  # verdicts whose document alone holds the pair, until its row exists
 
 
 async def match(run: Run) -> Matched:
@@ -74,6 +79,7 @@ async def match(run: Run) -> Matched:
             fits=tuple(fits.get(uid, ())),
             open_ids=open_ids,
             last_call=stale,
+            ai=known[uid].ai,
         )
         for uid in (*sorted(fits), *sorted(late - fits.keys()))
     }

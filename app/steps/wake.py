@@ -8,11 +8,11 @@ from typing import Any
 import structlog
 
 from app.parts import Run
-from ledger import deliveries
+from ledger import deliveries, verdicts
 from ledger.deliveries import Row
 from ledger.digests import Held
 from ledger.lifecycle import State, Via
-from ledger.records import DELIVERIES, DIGESTS, BadRecord, Delivery, Digest, Stored, decode
+from ledger.records import DELIVERIES, DIGESTS, MATCHES, BadRecord, Delivery, Digest, Stored, decode
 from ledger.store import Snapshot
 
 log = structlog.get_logger()
@@ -25,6 +25,7 @@ class Woken:
     alerts: dict[str, list[Row]] = field(default_factory=dict)  # by uid: QUEUED via alert, due now
     digest_rows: dict[str, list[Row]] = field(default_factory=dict)  # by uid: QUEUED via digest, due now
     digests: dict[str, list[Held]] = field(default_factory=dict)  # by uid: pinned, due for an attempt
+    verdicts: dict[str, list[verdicts.Held]] = field(default_factory=dict)  # by uid: undecided, or not yet told
 
 
 async def wake(run: Run) -> Woken:
@@ -56,6 +57,13 @@ async def wake(run: Run) -> Woken:
             run.report.error("digests", str(error))
             continue
         woken.digests.setdefault(digest.record.uid, []).append(digest)
+    for snapshot in await _due(run, MATCHES):
+        try:
+            verdict = Stored(decode(verdicts.Verdict, snapshot), snapshot.version)
+        except BadRecord as error:
+            run.report.error("verdicts", str(error))
+            continue
+        woken.verdicts.setdefault(verdict.record.uid, []).append(verdict)
     return woken
 
 

@@ -1,0 +1,86 @@
+"""Carried: pairs whose document alone holds them, because their job has closed. They wait, are decided, and are told.
+
+A pair that is to be mailed keeps its `wake_at` until its row exists, so that a run that dies in between loses nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from app.parts import Run
+from app.steps.match import Matched
+from app.steps.pairs import Case, Pair
+from ledger import verdicts
+from ledger.records import DELIVERIES, JOBS, BadRecord, Job, User, decode
+from ledger.verdicts import Held
+from scan.match import Fit, decide
+
+
+async def add_carried(
+    run: Run,
+    cases: dict[str, Case],
+    matched: Matched,
+    people: Mapping[str, User],
+    due: Mapping[str, Sequence[Held]],
+) -> None:
+    """Put the due pairs into the cases of their people; those that nobody waits for any more are dropped."""
+    known = {pair.verdict.id for case in cases.values() for pair in case.pairs}
+    held = [one for ones in due.values() for one in ones if one.record.id not in known]
+    jobs = await _jobs(run, held)
+    dropped: list[tuple[Held, verdicts.Verdict]] = []
+    for one in held:
+        user = people.get(one.record.uid)
+        fits = _still_fits(user, one, jobs, now=run.now)
+        if user is None or isinstance(fits, str):
+            why = fits if isinstance(fits, str) else "its user has gone"
+            dropped.append((one, verdicts.dropped(one.record, why=why, now=run.now)))
+            continue
+        case = cases.get(user.uid)
+        if case is None:
+            wanted = matched.wanted.get(user.uid)
+            case = Case(user, wanted, may_ask=user.ai and run.parts.judge is not None)
+            case.settled = list(wanted.fits) if wanted is not None else []
+            cases[user.uid] = case
+        case.pairs.append(Pair(one.record, one.version, fits))
+        case.carried.add(one.record.key)
+    await verdicts.change(run.store, dropped)
+
+
+def _still_fits(
+    user: User | None, held: Held, jobs: Mapping[str, Job], *, now: datetime
+) -> tuple[tuple[Fit, Job], ...] | str:
+    """The jobs of the pair that fit as the profile is now, as of when it was wanted; or why there is none."""
+    if user is None:
+        return "its user has gone"
+    if not user.active:
+        return f"its user has stopped: {user.stopped or 'inactive'}"
+    if user.paused_until is not None and user.paused_until > now:
+        return "its user is paused"
+    verdict = held.record
+    found = [jobs[id_] for id_ in (verdict.job_id, *verdict.twins) if id_ in jobs]
+    decisions = [(decide(user, job, now=verdict.created_at), job) for job in found]
+    fits = tuple((said, job) for said, job in decisions if isinstance(said, Fit))
+    if fits:
+        return fits
+    return getattr(decisions[0][0], "detail", "it does not fit any more") if decisions else "its job is gone"
+
+
+async def _jobs(run: Run, held: Sequence[Held]) -> dict[str, Job]:
+    wanted = {id_ for one in held for id_ in (one.record.job_id, *one.record.twins)}
+    found: dict[str, Job] = {}
+    for id_, snapshot in (await run.store.get(JOBS, sorted(wanted))).items() if wanted else ():
+        try:
+            found[id_] = decode(Job, snapshot)
+        except BadRecord as error:
+            run.report.error("jobs", str(error))
+    return found
+
+
+async def note_served(run: Run, matched: Matched) -> None:
+    """The carried pairs that have their row by now ask for no more attention. The others come again."""
+    if not matched.carried:
+        return
+    rows = await run.store.get(DELIVERIES, [held.record.id for held in matched.carried])
+    served = [held for held in matched.carried if held.record.id in rows]
+    await verdicts.change(run.store, [(held, verdicts.told(held.record)) for held in served])
