@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
 from app.drill.count import Verdict, count, state_of
+from app.drill.cutter import cutter_before
 from app.drill.kills import KINDS, WHENS, Kill
 from app.drill.sink import FAULTS
 from app.drill.stage import Stage, staged
@@ -18,6 +21,8 @@ Tell = Callable[[str], None]
 HIT_SHARE_MIN = 0.75  # of the kills must fall inside a run, or the drill has drilled nothing
 CALLERS = 20
 SUSPENSIONS = 3
+TROUBLE_SHARE = 0.04  # of the store's writes
+CUT_SHARE = 0.05  # of the emulator's answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +186,13 @@ async def _dies_soon(poll: Callable[[], int | None]) -> bool:
 
 
 async def faults(options: Options) -> Verdict:
-    """The mail server and a board answer with every fault there is, in random mixtures; then they recover."""
+    """The mail server, a board and the store go wrong in every way, in random mixtures; then they recover."""
     verdict = Verdict("faults")
-    async with staged(seed=options.seed) as stage:
+    async with staged(seed=options.seed) as stage, _lost_answers(stage) as (store_host, trouble):
         await stage.sign_up(instant=options.instant, daily=options.daily)
-        server = await stage.start()
         runs = max(4, options.rounds)
+        server = await stage.start(trouble=trouble, store_host=store_host)
+        ended: list[str] = []
         for number in range(runs):
             options.tell(f"faults: run {number + 1} of {runs}")
             stage.sink.plan = tuple(stage.rng.sample(FAULTS, k=len(FAULTS) - 3))
@@ -195,15 +201,26 @@ async def faults(options: Options) -> Verdict:
             stage.new_jobs(2)
             if number % 3 == 2:
                 stage.move(timedelta(days=1))
-            await stage.cron(server)
+            report = await stage.cron(server)
+            ended.append(report["status"] if report else "no answer")
             await stage.lease_passes()
             stage.move(timedelta(minutes=stage.rng.choice((1, 20, 70))))
-        stage.sink.plan, stage.boards.mood = (), "well"
-        await stage.quiet(server)
         await server.end()
-        verdict.figures |= {"runs": runs, "letters refused": stage.sink.refused}
-        await _settle_and_count(stage, verdict)
+        stage.sink.plan, stage.boards.mood = (), "well"
+        verdict.figures |= {"runs": runs, "failed runs": ended.count("failed"), "letters refused": stage.sink.refused}
+        # A settle or a flip that was lost with the store is as good as a kill.
+        await _settle_and_count(stage, verdict, kills=runs)
     return verdict
+
+
+@asynccontextmanager
+async def _lost_answers(stage: Stage) -> AsyncIterator[tuple[str, float]]:
+    """(host, share): on Firestore a proxy that cuts real connections, else the share of writes that go wrong."""
+    if not stage.is_firestore:
+        yield "", TROUBLE_SHARE
+        return
+    async with cutter_before(os.environ["FIRESTORE_EMULATOR_HOST"], share=CUT_SHARE, seed=stage.seed) as cutter:
+        yield cutter.host, 0.0
 
 
 async def clock(options: Options) -> Verdict:

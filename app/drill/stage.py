@@ -131,13 +131,17 @@ class Stage:
         fresh.rename(file)
         self.tell(f"the clock moves by {by}")
 
-    async def start(self, kill: Kill | None = None) -> Server:
+    async def start(self, kill: Kill | None = None, *, trouble: float = 0.0, store_host: str = "") -> Server:
+        """A server; with `trouble`, a share of its store's writes goes wrong, on the way to `store_host` if given."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("SCOUT_", "DRILL_"))}
         own = {
             "DRILL_CLOCK": str(self.folder / "clock"),
             "DRILL_COUNTS": str(self.folder / "counts"),
             "DRILL_KILL": str(kill or ""),
+            "DRILL_TROUBLE": str(trouble),
         }
+        if store_host:
+            own["FIRESTORE_EMULATOR_HOST"] = store_host
         log = (self.folder / "server.log").open("a")
         with log:
             process = subprocess.Popen(

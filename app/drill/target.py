@@ -1,8 +1,8 @@
 """`python -m app.drill.target`: the real server in a process of its own, made to be killed.
 
 The same app as `scout serve`, on a free loopback port that it prints. From the environment: DRILL_CLOCK names a
-file with the seconds that its clock is ahead, DRILL_KILL where it dies, DRILL_COUNTS a file for the outside calls
-of each run.
+file with the seconds that its clock is ahead, DRILL_KILL where it dies, DRILL_TROUBLE the share of the store's
+writes that go wrong, DRILL_COUNTS a file for the outside calls of each run.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import uvicorn
 
 from app import logs
 from app.drill.kills import Kill, Killer
+from app.drill.trouble import TroubledStore
 from app.parts import Clock, Parts
 from app.settings import load
 from app.web import make_app
@@ -39,6 +40,7 @@ def main() -> None:
     logs.set_up(settings.log)
     kill = Kill.parse(os.environ["DRILL_KILL"]) if os.environ.get("DRILL_KILL") else None
     killer = Killer(kill)
+    trouble = float(os.environ.get("DRILL_TROUBLE") or 0)
     counts = Path(os.environ["DRILL_COUNTS"])
 
     def note_counts(stage: str) -> None:
@@ -46,6 +48,8 @@ def main() -> None:
             counts.write_text(json.dumps(killer.counts))
 
     def rewire(parts: Parts) -> Parts:
+        if trouble > 0:
+            parts = replace(parts, store=TroubledStore(parts.store, share=trouble, seed=os.getpid()))
         return replace(killer.rewire(parts), watch=note_counts)
 
     app = make_app(settings, clock=clock_of(Path(os.environ["DRILL_CLOCK"])), rewire=rewire)

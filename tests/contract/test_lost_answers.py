@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from app.drill.cutter import Cutter, cutter_before
 from ledger.firestore import FirestoreStore
 from ledger.firestore_rpc import TRIES_MAX
 from ledger.store import Create, Delete, Put, Swap, Unreachable, Write, counted
-from tests.contract.cutter import Cutter, cutter_before
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ emulator has done the work. Then the connection is cut and the client never sees
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
@@ -15,10 +16,12 @@ HEADERS = 0x1
 
 
 class Cutter:
-    """`lose` answers are lost from now on; `lost` says how many were."""
+    """`lose` answers are lost from now on; with `share`, each of all answers with that chance. `lost` counts them."""
 
-    def __init__(self, target: str) -> None:
+    def __init__(self, target: str, *, share: float = 0.0, seed: int = 0) -> None:
         self.lose = 0
+        self.share = share
+        self._rng = random.Random(seed)
         self.lost = 0
         self.host = ""
         self._target = target
@@ -40,8 +43,8 @@ class Cutter:
         while True:
             head = await reader.readexactly(FRAME_HEAD_BYTES)
             body = await reader.readexactly(int.from_bytes(head[:3], "big"))
-            if head[3] == HEADERS and self.lose > 0:
-                self.lose -= 1
+            if head[3] == HEADERS and (self.lose > 0 or self._rng.random() < self.share):
+                self.lose = max(0, self.lose - 1)
                 self.lost += 1
                 return
             writer.write(head + body)
@@ -49,8 +52,8 @@ class Cutter:
 
 
 @asynccontextmanager
-async def cutter_before(target: str) -> AsyncIterator[Cutter]:
-    cutter = Cutter(target)
+async def cutter_before(target: str, *, share: float = 0.0, seed: int = 0) -> AsyncIterator[Cutter]:
+    cutter = Cutter(target, share=share, seed=seed)
     connections: set[asyncio.Task[None]] = set()
 
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
