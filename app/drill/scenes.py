@@ -21,7 +21,7 @@ Tell = Callable[[str], None]
 HIT_SHARE_MIN = 0.75  # of the kills must fall inside a run, or the drill has drilled nothing
 CALLERS = 20
 SUSPENSIONS = 3
-TROUBLE_SHARE = 0.04  # of the store's writes
+TROUBLE_SHARE = 0.015  # of the store's writes
 CUT_SHARE = 0.05  # of the emulator's answers
 
 
