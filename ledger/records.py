@@ -118,7 +118,7 @@ class Search:
     min_hourly: float | None = None  # the least an hour is worth; for all pay but fixed prices
     min_fixed: float | None = None  # the least fixed price
     currency: str = "USD"  # of both
-    countries: tuple[str, ...] = ()  # where the person may work: areas of scan.places; empty: anywhere
+    countries: tuple[str, ...] = ()  # where the person may work: areas of scan.areas; empty: anywhere
     contracts: tuple[str, ...] = ()  # values of scan.contracts.Contract; empty: any
     languages: tuple[str, ...] = ()  # that the person reads, ISO 639-1; empty: any
     min_client_rating: float | None = None  # of 5
@@ -202,7 +202,7 @@ class Job:
     pay_max: float | None = None
     currency: str = ""  # ISO 4217; empty: unknown
     period: str = ""  # a value of scan.pay.Period; empty: unknown
-    countries: tuple[str, ...] = ()  # where the worker may be: areas of scan.places; empty: unknown
+    countries: tuple[str, ...] = ()  # where the worker may be: areas of scan.areas; empty: unknown
     contracts: tuple[str, ...] = ()  # values of scan.contracts.Contract; empty: unknown
     language: str = ""  # that it is written in, ISO 639-1; empty: unknown
     client: Client | None = None
@@ -288,6 +288,7 @@ class Digest:
     attempts: int = 0
     unclear: int = 0
     wake_at: Instant | None = None
+    notes: tuple[str, ...] = ()  # what its foot says besides; kept, so that a repeat is the same letter
     why: str = ""
     receipt: str | None = None
     expire_at: Instant | None = None
@@ -319,7 +320,7 @@ class SourceState:
     """What we remember of a source between polls. Validators and baseline are stored after the items."""
 
     name: str
-    next_poll_at: Instant | None  # None: no longer configured
+    next_poll_at: Instant | None  # None: no longer configured, or suspended
     polled_at: Instant | None = None  # booked, whatever came of it
     ok_at: Instant | None = None  # last success, 304 included
     baseline_at: Instant | None = None
@@ -328,7 +329,10 @@ class SourceState:
     failures: int = 0  # in a row
     empty_streak: int = 0
     ever_items: bool = False
-    all_new_streak: int = 0
+    ever_empty: bool = False  # an empty answer was believed: the next one is at once
+    all_new_streak: int = 0  # polls in a row in which every item was new, of a feed whose ids may move
+    ids_vetted: bool = False  # the operator resumed it: only titles that come again under new ids suspend it
+    titles: tuple[str, ...] = ()  # of such a feed: 16 hex of each title of the last poll, at most SEEN_MAX
     etag: str | None = None
     last_modified: str | None = None
     body_hash: str | None = None

@@ -1,0 +1,63 @@
+"""What a posting says, in terms that a search can ask for: pay, places, kind of work, language. Pure.
+
+A board's own fields count before what is read out of its texts; what neither says stays unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from ledger.records import Job
+from scan.areas import WORLD
+from scan.contracts import Contract, contracts_among, read_contracts
+from scan.language import language_named, language_of
+from scan.pay import Pay, Period, parse_pay, pay_of, said
+from scan.places import areas_of, read_places
+from scan.posting import Posting
+
+TRAILER_MAX_CHARS = 2000  # the end of a text, where marketplaces put what they know of a job
+AREAS_MAX = 300
+
+# Lines that marketplaces for freelancers end their texts with, and the period that each stands for.
+_TRAILER = re.compile(r"^(Hourly Range|Budget)\s?:\s?(.{1,60})$", re.MULTILINE)
+_TRAILED = {"Hourly Range": Period.HOUR, "Budget": Period.FIXED}
+
+
+def with_facts(job: Job, posting: Posting) -> Job:
+    """The job with what its posting says. Never raises."""
+    pay_text, pay = _pay(posting)
+    if pay is None and not pay_text:
+        pay_text, pay = _trailed(posting.text)
+    contracts = read_contracts(posting.contract) or contracts_among(posting.tags)
+    if not contracts and pay is not None and pay.period is Period.FIXED:
+        contracts = (Contract.FREELANCE,)
+    countries = areas_of(posting.countries) or read_places(posting.place)
+    return replace(
+        job,
+        pay=pay_text,
+        pay_min=pay.low if pay else None,
+        pay_max=pay.high if pay else None,
+        currency=pay.currency if pay else "",
+        period=pay.period or "" if pay else "",
+        countries=(WORLD,) if WORLD in countries else countries[:AREAS_MAX],
+        contracts=contracts,
+        language=language_named(posting.language) or language_of(posting.text),
+        client=posting.client,
+    )
+
+
+def _pay(posting: Posting) -> tuple[str, Pay | None]:
+    """For people, and read. Numbers that a board gives count before its words, and stand for them if there are none."""
+    pay = pay_of(posting.pay_min, posting.pay_max, currency=posting.currency, period=posting.period)
+    if pay is None:
+        return posting.pay, parse_pay(posting.pay, currency=posting.currency, period=posting.period)
+    return posting.pay or said(pay), pay
+
+
+def _trailed(text: str) -> tuple[str, Pay | None]:
+    found = _TRAILER.search(text[-TRAILER_MAX_CHARS:])
+    if found is None:
+        return "", None
+    pay = parse_pay(found[2], period=_TRAILED[found[1]])
+    return (found[0], pay) if pay is not None and pay.currency else ("", None)
