@@ -85,8 +85,8 @@ def store_of(settings: Settings, *, clock: Clock = utc_now) -> Store:
 
 def transport_of(settings: Settings) -> Transport:
     """The transport that SCOUT_MAIL names. Raises BadSetting."""
-    if settings.mail.startswith("outbox:///"):
-        return OutboxTransport(Path(settings.mail.removeprefix("outbox:///")))
+    if settings.outbox is not None:
+        return OutboxTransport(settings.outbox)
     if settings.mail.startswith("sendgrid:"):
         return ApiTransport(SENDGRID, settings.sendgrid_api_key or "", url=settings.sendgrid_url)
     if settings.mail.startswith("resend:"):

@@ -30,3 +30,10 @@ async def last_complete_at(store: Store) -> datetime | None:
     page = await store.find_range(RUNS, "completed_at", newest_first=True, limit=1)
     found = page.items[0].data.get("completed_at") if page.items else None
     return found if isinstance(found, datetime) else None
+
+
+async def last_complete_began_at(store: Store) -> datetime | None:
+    """When the last run that did all its work began: whatever was due by then has been dealt with."""
+    page = await store.find_range(RUNS, "completed_at", newest_first=True, limit=1)
+    found = page.items[0].data.get("started_at") if page.items else None
+    return found if isinstance(found, datetime) else None

@@ -14,6 +14,7 @@ from app.cli.runs import runs
 from app.cli.serve import serve
 from app.cli.sources import sources
 from app.cli.users import users
+from app.cli.verify import verify
 from app.dotenv import adopt
 
 
@@ -37,5 +38,5 @@ def main(ctx: click.Context) -> None:
         adopt(Path(".env"))
 
 
-for command in (serve, cron, demo, users, sources, runs, drill):
+for command in (serve, cron, demo, users, sources, runs, drill, verify):
     main.add_command(command)
