@@ -27,6 +27,7 @@ from app.steps.judge import judge
 from app.steps.match import match
 from app.steps.poll import poll
 from app.steps.sweep import sweep
+from app.steps.tell import tell_operator
 from app.steps.wake import Woken, wake
 from ledger import lease, runs
 from ledger.lease import Busy
@@ -98,6 +99,7 @@ async def _steps(run: Run) -> str | None:
         run.parts.watch("sweep")
         await sweep(run)
         await run.quota.give_back()
+        await tell_operator(run)
     except StoreError as error:
         log.exception("store failed")
         return f"the store cannot be used: {error}"

@@ -17,6 +17,7 @@ from mail.clean import line
 from mail.letter import Letter, Site
 
 ADDRESS_MAX_BYTES = 400
+MATTER_MAX_BYTES = 600
 LINK_VALID = "15 minutes"
 
 
@@ -97,6 +98,23 @@ def goodbye(to: str, *, outside_id: str, at: datetime, site: Site) -> Letter:
                 "For 48 hours the bare numbers of your latest jobs stay, so that coming back repeats nothing.",
             ),
             small=(f"You can come back at any time: {site.base_url.rstrip('/')}/",),
+        ),
+        to, outside_id=outside_id, at=at, site=site,
+    )  # fmt: skip
+
+
+def to_operator(to: str, *, lines: Sequence[str], outside_id: str, at: datetime, site: Site) -> Letter:
+    """What only the operator can mend, gathered; one a day at most."""
+    status = f"{site.base_url.rstrip('/')}/status"
+    return _written(
+        _Note(
+            kind="operator",
+            subject=f"Scout needs you: {len(lines)} {'matter' if len(lines) == 1 else 'matters'}",
+            heading="Scout needs you",
+            lines=[line(text, MATTER_MAX_BYTES) for text in lines],
+            button="See the status",
+            url=status,
+            small=("You get this because SCOUT_OPERATOR is set to your address; one letter a day at most.",),
         ),
         to, outside_id=outside_id, at=at, site=site,
     )  # fmt: skip
