@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 from app.pace import Limits
 from app.parts import Clock, Parts, utc_now
 from app.settings import BadSetting, Settings
+from ledger.secrets import StoredSecrets
 from ledger.store import Store
 from mail.letter import Site
 from mail.transports.api import ApiTransport
@@ -20,8 +21,10 @@ from mail.transports.sendgrid import SENDGRID
 from mail.transports.smtp import SmtpTransport
 from scan.fetch import Fetcher
 from scan.posting import Source
-from scan.sources.config import SourceConfig, load
-from scan.sources.feed import feed_source
+from scan.sources.config import load
+from scan.sources.kind import Secrets, SourceConfig
+from scan.sources.registry import source_of
+from scan.verdict import Judge
 
 USER_AGENT = "scout/0.1 (+{base_url})"
 SMTP_PORT, SUBMISSION_PORT, SMTPS_PORT = 25, 587, 465
@@ -37,6 +40,7 @@ async def wired(
     """
     configs = load(settings.sources)
     transport = transport_of(settings)
+    judge = judge_of(settings)
     own = store or store_of(settings, clock=clock)
     user_agent = USER_AGENT.format(base_url=settings.base_url)
     try:
@@ -44,20 +48,23 @@ async def wired(
             yield Parts(
                 settings=settings,
                 store=own,
-                sources=sources_of(configs, fetcher),
+                sources=sources_of(configs, fetcher, StoredSecrets(own)),
                 transport=transport,
                 site=site_of(settings, configs),
                 clock=clock,
                 limits=limits or Limits(),
+                judge=judge,
             )
     finally:
         await transport.close()
+        if judge is not None:
+            await judge.close()
         if store is None:
             await own.close()
 
 
-def sources_of(configs: tuple[SourceConfig, ...], fetcher: Fetcher) -> Mapping[str, Source]:
-    return {config.name: feed_source(config, fetcher) for config in configs}
+def sources_of(configs: tuple[SourceConfig, ...], fetcher: Fetcher, secrets: Secrets) -> Mapping[str, Source]:
+    return {config.name: source_of(config, fetcher, secrets) for config in configs}
 
 
 def site_of(settings: Settings, configs: tuple[SourceConfig, ...]) -> Site:
@@ -81,6 +88,15 @@ def store_of(settings: Settings, *, clock: Clock = utc_now) -> Store:
     if not project:
         raise BadSetting("SCOUT_STORE names no project; write firestore://PROJECT or set GOOGLE_CLOUD_PROJECT")
     return FirestoreStore(project, database=database or "(default)")
+
+
+def judge_of(settings: Settings) -> Judge | None:
+    """The model, where there is a key; without one its package is not even imported."""
+    if settings.anthropic_api_key is None:
+        return None
+    from scan.judges.anthropic import AnthropicJudge
+
+    return AnthropicJudge(settings.anthropic_api_key, model=settings.ai_model, base_url=settings.anthropic_base_url)
 
 
 def transport_of(settings: Settings) -> Transport:

@@ -67,11 +67,12 @@ async def pin(
     older_rows: Sequence[Row],
     cap: int,
     now: datetime,
+    notes: Sequence[str] = (),
 ) -> Pinned | None:
     """Bind `rows` to the period's digest in one commit; an older live digest is closed as SUPERSEDED.
 
-    `rows` come in the order of the letter. The older digest's rows come first and outside the cap. None:
-    the period already has its digest, or a row moved; whoever did that carries on.
+    `rows` come in the order of the letter, `notes` go to its foot. The older digest's rows come first and outside
+    the cap. None: the period already has its digest, or a row moved; whoever did that carries on.
     """
     nonce = ids.new_nonce()
     carried, gave_up = _take_over(older, older_rows, now=now)
@@ -88,6 +89,7 @@ async def pin(
         outside=ids.outside_id(ids.digest_id(uid, due.period)),
         nonce=nonce,
         wake_at=now,
+        notes=tuple(notes),
     )
     id_ = digest_id(digest)
     writes: list[Write] = [Create(DIGESTS, id_, encode(digest))] if room else []

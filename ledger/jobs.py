@@ -29,6 +29,7 @@ from ledger.store import Doc, Snapshot, Store, every
 
 TWIN_WINDOW = timedelta(days=7)
 TOUCH_WITHIN = timedelta(days=15)  # of expire_at; then it moves to JOB_KEPT ahead
+LOOK_UP_JOBS = 50  # at a time, while one that is known would do
 OPEN_MAX_JOBS = 1000  # matched in one cycle; the rest stays open for the next
 
 
@@ -70,6 +71,18 @@ async def admit(store: Store, candidates: Sequence[Candidate], *, now: datetime)
     await _touch(store, [*known.values(), *renamed.values()], [*aliases.values()], now=now)
     added = tuple(job for id_, job in jobs.items() if id_ in created)
     return Admitted(added, len(by_id) - len(added), sum(job.key != job.id for job in added))
+
+
+async def any_known(store: Store, candidates: Sequence[Candidate]) -> bool:
+    """Whether one of them is a job that is stored, under its id or under another of its names."""
+    for start in range(0, len(candidates), LOOK_UP_JOBS):  # the first few usually tell
+        part = candidates[start : start + LOOK_UP_JOBS]
+        known = await store.get(JOBS, [c.job.id for c in part])
+        aliases = await store.get(ALIASES, sorted({a for c in part for a in c.aliases}))
+        named = await _named_jobs(store, aliases, known)
+        if known or any(_first_that_counts(c, aliases, named) is not None for c in part):
+            return True
+    return False
 
 
 async def _named_jobs(

@@ -288,10 +288,10 @@ class Digest:
     attempts: int = 0
     unclear: int = 0
     wake_at: Instant | None = None
-    notes: tuple[str, ...] = ()  # what its foot says besides; kept, so that a repeat is the same letter
     why: str = ""
     receipt: str | None = None
     expire_at: Instant | None = None
+    notes: tuple[str, ...] = ()  # what its foot says besides; kept, so that a repeat is the same letter
 
 
 @tolerant
@@ -329,15 +329,17 @@ class SourceState:
     failures: int = 0  # in a row
     empty_streak: int = 0
     ever_items: bool = False
-    ever_empty: bool = False  # an empty answer was believed: the next one is at once
-    all_new_streak: int = 0  # polls in a row in which every item was new, of a feed whose ids may move
-    ids_vetted: bool = False  # the operator resumed it: only titles that come again under new ids suspend it
-    titles: tuple[str, ...] = ()  # of such a feed: 16 hex of each title of the last poll, at most SEEN_MAX
+    all_new_streak: int = 0  # polls in a row that were all new, of a feed whose ids may move
     etag: str | None = None
     last_modified: str | None = None
     body_hash: str | None = None
     seen: tuple[str, ...] = ()  # 16 hex of each native id of the last poll, at most SEEN_MAX
     seen_since: Instant | None = None
+    ever_empty: bool = False  # an empty answer was believed: the next one is at once
+    ids_vetted: bool = False  # the operator resumed it: only titles that come again under new ids suspend it
+    titles: tuple[
+        str, ...
+    ] = ()  # of a feed whose ids may move: 16 hex of each title of the last poll, at most SEEN_MAX
 
 
 SEEN_MAX = 1000

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from ledger.records import SOURCES, BadRecord, SourceState, Stored, decode, encode
+from ledger.records import SOURCES, BadRecord, Health, SourceState, Stored, decode, encode
 from ledger.store import Store, every
 
-INDEX_ID = "~configured"  # no source can be called that: names start with a letter or digit
+INDEX_ID = "~configured"  # no source can be called that: no name begins with ~
+
+SILENT_AFTER = timedelta(days=1)  # without a readable answer: then those who rely on the source are told
 
 Held = Stored[SourceState]
 
@@ -82,12 +84,47 @@ async def finish(store: Store, booked: Held, after: SourceState) -> bool:
     return bool(await store.swap(SOURCES, {after.name: (booked.version, encode(after))}))
 
 
+async def resume(store: Store, name: str, *, now: datetime) -> SourceState | None:
+    """Poll a suspended source again, as if for the first time: what it lists by then is no news.
+
+    Returns its new state; None if it is not suspended. Raises StoreError, BadRecord.
+    """
+    snapshot = (await store.get(SOURCES, [name])).get(name)
+    if snapshot is None:
+        return None
+    state = decode(SourceState, snapshot)
+    if state.health is not Health.SUSPENDED:
+        return None
+    fresh = SourceState(name=name, next_poll_at=now, polled_at=state.polled_at, ok_at=state.ok_at, ids_vetted=True)
+    taken = await store.swap(SOURCES, {name: (snapshot.version, encode(fresh))})
+    return fresh if taken else None
+
+
+async def silent(store: Store, names: Sequence[str], *, now: datetime) -> list[SourceState]:
+    """Those of the sources that had no readable answer for SILENT_AFTER, though they were polled; by name."""
+    found = []
+    for snapshot in (await store.get(SOURCES, sorted(names))).values():
+        try:
+            state = decode(SourceState, snapshot)
+        except BadRecord:
+            continue  # a run reports it when its turn comes
+        since = state.ok_at
+        if state.polled_at is not None and since is not None and now - since >= SILENT_AFTER and is_failing(state):
+            found.append(state)
+    return sorted(found, key=lambda state: state.name)
+
+
+def is_failing(state: SourceState) -> bool:
+    """Whether its last poll had no readable answer, or it is suspended: not merely one whose turn has not come."""
+    return state.failures > 0 or state.health is Health.SUSPENDED
+
+
 async def every_state(store: Store) -> tuple[list[SourceState], list[BadRecord]]:
     """Every source ever configured, for people."""
     states: list[SourceState] = []
     bad: list[BadRecord] = []
     async for snapshot in every(store, SOURCES, {}):
-        if snapshot.id == INDEX_ID:
+        if snapshot.id.startswith("~"):  # the index, and what is kept for sources besides their state
             continue
         try:
             states.append(decode(SourceState, snapshot))

@@ -63,6 +63,7 @@ class Items:
     body_hash: str | None = None
     wait_s: float = 0.0  # the source asks not to be polled again sooner (ttl, Cache-Control)
     has_own_ids: bool = True  # False: ids come from names that a feed may change, so "all new" is suspect
+    is_whole: bool = True  # False: only what came since the last poll, so nothing at all is a fine answer
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,13 @@ from datetime import datetime, timedelta
 import structlog
 
 from app.parts import Run
+from app.steps.suspect import Suspicion, judged, suspended, titles_of
 from ledger import ids, jobs, sources
 from ledger.jobs import Candidate
 from ledger.records import SEEN_MAX, Health, Job, JobState, SourceState
-from ledger.sources import Held
+from ledger.sources import SILENT_AFTER, Held
 from ledger.store import StoreError
+from scan.facts import with_facts
 from scan.fingerprint import fingerprint
 from scan.links import canonical
 from scan.posting import Failed, Items, NotModified, Posting, Source
@@ -94,24 +96,37 @@ async def _take_in(run: Run, source: Source, state: SourceState, answer: Items, 
     counts.skipped += len(answer.skipped)
     for skipped in answer.skipped:
         run.report.error(f"source {source.name}", f"item skipped: {skipped.reason}")
-    if not answer.postings and state.ever_items:
+    if not answer.postings and answer.is_whole and not _is_believed_empty(state):
         reason = "an empty answer, though it had items before"
         return _failed(run, source, state, Failed(Health.EMPTY, reason), now=now)
     is_baseline = state.baseline_at is None or (state.ok_at is not None and now - state.ok_at > BASELINE_AFTER)
     known = set(state.seen)
     hashes = [ids.source_hash(posting.native_id) for posting in answer.postings]
-    fresh = [p for p, h in zip(answer.postings, hashes, strict=True) if h not in known]
-    admitted = await jobs.admit(
-        run.store, [_candidate(p, source, is_baseline=is_baseline, now=now) for p in fresh], now=now
-    )
+    fresh = [
+        _candidate(p, source, is_baseline=is_baseline, now=now)
+        for p, h in zip(answer.postings, hashes, strict=True)
+        if h not in known
+    ]
+    suspicion = Suspicion(fresh) if is_baseline else await judged(run, state, answer, fresh)
+    if suspicion.suspended:
+        run.report.source_failed(source.name, f"suspended: {suspicion.suspended}")
+        log.warning("source suspended", source=source.name, reason=suspicion.suspended)
+        return suspended(state, suspicion)
+    admitted = await jobs.admit(run.store, suspicion.candidates, now=now)
     counts.twins += admitted.twins
     if not is_baseline:
-        counts.new += len(admitted.new)
+        counts.new += sum(job.state is JobState.OPEN for job in admitted.new)
     run.report.sources.ok += 1
     log.info("source read", source=source.name, items=len(answer.postings), new=len(admitted.new), baseline=is_baseline)
-    done = _succeeded(state, Health.OK, wait_s=answer.wait_s, source=source, now=now)
+    is_empty = answer.is_whole and not answer.postings
+    health = Health.EMPTY if is_empty else Health.OK
+    done = _succeeded(state, health, wait_s=answer.wait_s, source=source, now=now)
     return replace(
         done,
+        empty_streak=state.empty_streak + 1 if is_empty else 0,
+        ever_empty=state.ever_empty or is_empty,
+        all_new_streak=suspicion.streak,
+        titles=titles_of(answer),
         baseline_at=now if is_baseline else state.baseline_at,
         ever_items=state.ever_items or bool(answer.postings),
         etag=answer.etag,
@@ -120,6 +135,11 @@ async def _take_in(run: Run, source: Source, state: SourceState, answer: Items, 
         seen=tuple(hashes[:SEEN_MAX]),
         seen_since=state.seen_since or now,
     )
+
+
+def _is_believed_empty(state: SourceState) -> bool:
+    """Of a source that never had items, or was empty before, or is so twice running."""
+    return not state.ever_items or state.ever_empty or state.empty_streak > 0
 
 
 def _candidate(posting: Posting, source: Source, *, is_baseline: bool, now: datetime) -> Candidate:
@@ -145,7 +165,7 @@ def _candidate(posting: Posting, source: Source, *, is_baseline: bool, now: date
         fresh_at=(posting.published_at if is_recent else None) if is_baseline else now,
     )
     aliases = tuple(ids.alias_id(posting.platform, alias) for alias in posting.aliases)
-    return Candidate(job, aliases, ids.fingerprint_id(print_) if print_ else None)
+    return Candidate(with_facts(job, posting), aliases, ids.fingerprint_id(print_) if print_ else None)
 
 
 def _succeeded(state: SourceState, health: Health, *, wait_s: float, source: Source, now: datetime) -> SourceState:
@@ -154,7 +174,7 @@ def _succeeded(state: SourceState, health: Health, *, wait_s: float, source: Sou
 
 
 def _failed(run: Run, source: Source, state: SourceState, failed: Failed, *, now: datetime) -> SourceState:
-    run.report.source_failed(source.name, failed.reason)
+    run.report.source_failed(source.name, failed.reason + _silent_since(state, now=now))
     log.warning("source failed", source=source.name, health=failed.health.value, reason=failed.reason)
     wait_s = float(source.min_interval_s)
     if failed.health is Health.REFUSED:
@@ -169,3 +189,9 @@ def _failed(run: Run, source: Source, state: SourceState, failed: Failed, *, now
         failures=state.failures + 1,
         empty_streak=state.empty_streak + 1 if failed.health is Health.EMPTY else state.empty_streak,
     )
+
+
+def _silent_since(state: SourceState, *, now: datetime) -> str:
+    if state.ok_at is None or now - state.ok_at < SILENT_AFTER:
+        return ""
+    return f"; silent since {state.ok_at:%Y-%m-%d %H:%M} UTC"

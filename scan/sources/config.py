@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -13,57 +14,24 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from scan.sources.entries import title_pattern
 from scan.sources.identity import parse_rule
+from scan.sources.kind import Kind, Option, SourceConfig
+from scan.sources.registry import NAMES, kind_of
 
 SHIPPED = Path(__file__).parent.parent / "sources.toml"
 SOURCES_MAX = 500
 FILE_MAX_BYTES = 1024 * 1024
 INTERVAL_MAX_S = 7 * 24 * 3600
 
-# What a kind knows by itself; an entry's own fields come before it. A kind that is more than a feed with
-# rules brings its own module, and a line here.
-KINDS: Mapping[str, Mapping[str, Any]] = {
-    "feed": {},
-    "weworkremotely": {
-        "url": "https://weworkremotely.com/remote-jobs.rss",
-        "min_interval_s": 3600,
-        "platform": "weworkremotely",
-        "id_rule": r"regex:/remote-jobs/([^/?#]+)$",
-        "title_form": "{company}: {title}",
-        "attribution": "We Work Remotely",
-    },
-    # Retired by Upwork in 2024, kept for archives and for bridges that write the same format. `~02` and
-    # 19 digits is the uid that the API uses; `~01` and 16 hex cannot be mapped to one.
-    "upwork_rss": {
-        "min_interval_s": 3600,
-        "platform": "upwork",
-        "id_rule": r"regex:~(?:02(?=[0-9]{19}(?![0-9])))?(01[0-9a-f]{16}|[0-9]{19})",
-        "title_form": "{title} - Upwork",
-        "attribution": "Upwork",
-    },
-}
+_ENV = "env:"
+_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 
 
 class BadSources(ValueError):
     """The list cannot be used; one line that says where and why."""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceConfig:
-    """One entry, its kind's own values filled in. `min_interval_s` None: as the feed itself says."""
-
-    name: str
-    kind: str
-    url: str
-    min_interval_s: int | None = None
-    id_rule: str = "auto"
-    platform: str | None = None
-    attribution: str = ""
-    terms: str = ""  # for the operator: what the board asks of those who read it
-    title_form: str | None = None
-
-
-def load(path: Path | str | None = None) -> tuple[SourceConfig, ...]:
-    """The entries of a file, or of the shipped list. Raises BadSources."""
+def load(path: Path | str | None = None, *, environ: Mapping[str, str] | None = None) -> tuple[SourceConfig, ...]:
+    """The entries of a file, or of the shipped list; values written `env:NAME` are filled in. Raises BadSources."""
     file = SHIPPED if path is None else Path(path)
     try:
         with file.open("rb") as opened:
@@ -76,10 +44,10 @@ def load(path: Path | str | None = None) -> tuple[SourceConfig, ...]:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise BadSources(f"{file.name}: not UTF-8") from error
-    return parse(text, where=file.name)
+    return parse(text, where=file.name, environ=environ)
 
 
-def parse(text: str, *, where: str) -> tuple[SourceConfig, ...]:
+def parse(text: str, *, where: str, environ: Mapping[str, str] | None = None) -> tuple[SourceConfig, ...]:
     """The entries of a list, in its order. Raises BadSources."""
     try:
         document = tomllib.loads(text)
@@ -94,32 +62,77 @@ def parse(text: str, *, where: str) -> tuple[SourceConfig, ...]:
         raise BadSources(f"{where}: more than {SOURCES_MAX} sources")
     found: dict[str, SourceConfig] = {}
     for position, entry in enumerate(entries, start=1):
-        config = _config(entry, where=where, position=position)
+        config = _config(entry, where=where, position=position, environ=os.environ if environ is None else environ)
         if config.name in found:
             raise BadSources(f"{where}: source {config.name!r}: name: used twice")
         found[config.name] = config
     return tuple(found.values())
 
 
-def _config(entry: Mapping[str, Any], *, where: str, position: int) -> SourceConfig:
+def _config(entry: Mapping[str, Any], *, where: str, position: int, environ: Mapping[str, str]) -> SourceConfig:
     name = entry.get("name")
     label = f"{where}: source {name!r}" if isinstance(name, str) and name else f"{where}: source number {position}"
-    kind = entry.get("kind")
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise BadSources(f"{label}: kind: one of {', '.join(KINDS)}, not {kind!r}")
+    kind = _kind(entry.get("kind"), label=label)
+    common = {key: value for key, value in entry.items() if key not in kind.options}
     try:
-        checked = _Entry.model_validate({**KINDS[kind], **entry})
+        checked = _Entry.model_validate({**{k: v for k, v in kind.defaults().items() if v != ""}, **common})
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]  # an input may be a URL with a key in it
         field = ".".join(map(str, first["loc"]))
         raise BadSources(f"{label}: {field}: {first['msg'].removeprefix('Value error, ')}") from error
-    return SourceConfig(**checked.model_dump())
+    if checked.url is None and kind.url is None:
+        raise BadSources(f"{label}: url: Field required")
+    if checked.url is not None and urlsplit(checked.url).scheme not in kind.schemes:
+        raise BadSources(f"{label}: url: an absolute {_either(kind.schemes)} URL")
+    if kind.id_rule is None and {"id_rule", "title_form"} & entry.keys():
+        raise BadSources(f"{label}: id_rule: {kind.name} has ids of its own ({kind.ids})")
+    fields = checked.model_dump() | {"url": checked.url or ""}
+    options = {key: _option(entry.get(key), option, f"{label}: {key}", environ) for key, option in kind.options.items()}
+    return SourceConfig(**fields, options=options)
+
+
+def _kind(name: object, *, label: str) -> Kind:
+    if not isinstance(name, str) or name not in NAMES:
+        raise BadSources(f"{label}: kind: one of {', '.join(NAMES)}, not {name!r}")
+    return kind_of(name)
+
+
+def _option(value: object, option: Option, label: str, environ: Mapping[str, str]) -> str:
+    """The value of a field of a kind's own; never repeated in an error, for it may be a secret."""
+    if value is None:
+        if option.required:
+            raise BadSources(f"{label}: missing: {option.about}")
+        return option.default
+    if not isinstance(value, str):
+        raise BadSources(f"{label}: must be text: {option.about}")
+    text = value
+    if value.startswith(_ENV):
+        named = value.removeprefix(_ENV)
+        if not _ENV_NAME.fullmatch(named):
+            raise BadSources(f"{label}: after env: comes the name of an environment variable")
+        text = environ.get(named, "").strip()
+        if not text:
+            raise BadSources(f"{label}: the environment variable {named} is not set")
+    if not re.fullmatch(option.pattern, text):
+        raise BadSources(f"{label}: not usable: {option.about}")
+    return text
+
+
+def _either(schemes: tuple[str, ...]) -> str:
+    public = [scheme for scheme in schemes if scheme != "file"]
+    return " or ".join(public) + (" (file: for trials)" if "file" in schemes else "")
 
 
 def _is_name(text: str) -> str:
     # It becomes a document id, a platform and a line in the report.
-    if not text.isprintable() or "/" in text or text in (".", "..") or text != text.strip() or text.startswith("__"):
-        raise ValueError("printable, without slashes and outer blanks")
+    if (
+        not text.isprintable()
+        or "/" in text
+        or text in (".", "..")
+        or text != text.strip()
+        or text.startswith(("__", "~"))
+    ):
+        raise ValueError("printable, without slashes, outer blanks and a ~ in front")
     return text
 
 
@@ -131,7 +144,7 @@ def _is_url(text: str) -> str:
         raise ValueError("not a URL") from error
     if not text.isprintable() or " " in text:
         raise ValueError("not a URL")
-    if parts.scheme not in ("http", "https", "file") or (parts.scheme != "file" and not parts.hostname):
+    if not parts.scheme or (parts.scheme != "file" and not parts.hostname):
         raise ValueError("an absolute http or https URL (file: for trials)")
     return text
 
@@ -151,7 +164,7 @@ class _Entry(BaseModel):
 
     name: Annotated[str, Field(min_length=1, max_length=80), AfterValidator(_is_name)]
     kind: str
-    url: Annotated[str, Field(max_length=2000), AfterValidator(_is_url)]
+    url: Annotated[str, Field(max_length=2000), AfterValidator(_is_url)] | None = None
     min_interval_s: Annotated[int, Field(ge=0, le=INTERVAL_MAX_S)] | None = None
     id_rule: Annotated[str, AfterValidator(_is_rule)] = "auto"
     platform: Annotated[str, Field(min_length=1, max_length=80), AfterValidator(_is_name)] | None = None

@@ -39,6 +39,8 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
+    """What one answer lists; together these are all of its items."""
+
     postings: tuple[Posting, ...]
     skipped: tuple[Skipped, ...]
 

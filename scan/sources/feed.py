@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime
+from urllib.parse import urlsplit
 
 from ledger.records import Health, SourceState
 from scan.addresses import is_loopback_url
@@ -13,13 +14,14 @@ from scan.fetch import Fetcher
 from scan.headers import WAIT_MAX_S
 from scan.links import shown
 from scan.posting import Answer, Failed, Items, NotModified
-from scan.sources.config import SourceConfig
 from scan.sources.document import read_document
 from scan.sources.entries import Reading, Rules, read_entries
+from scan.sources.fields import Unreadable
 from scan.sources.identity import parse_rule
 from scan.sources.jsonfeed import NotAFeed
+from scan.sources.kind import FLOOR_S, Kind, Secrets, SourceConfig
 
-MIN_INTERVAL_S = 1800  # of a feed that says nothing else
+MIN_INTERVAL_S = FLOOR_S  # of a feed that says nothing else
 
 
 class FeedSource:
@@ -65,21 +67,19 @@ class FeedSource:
                 return await self._items(answer, now=now, deadline_s=max(0.0, ends - loop.time()))
 
     async def _items(self, fetched: Fetched, *, now: datetime, deadline_s: float) -> Answer:
-        def parse() -> tuple[Reading, float]:
-            document = read_document(fetched.body, fetched.content_type)
-            return read_entries(document.entries, self._rules, base=fetched.url, now=now), document.ttl_s
-
         where = shown(fetched.url)
         try:
-            reading, ttl_s = await aside(parse, deadline_s=deadline_s)
-        except NotAFeed as error:
-            return Failed(Health.MALFORMED, f"{error}: {where}")
+            read = await aside(
+                lambda: parse(fetched.body, fetched.content_type, rules=self._rules, base=fetched.url, now=now),
+                deadline_s=deadline_s,
+            )
         except TimeoutError:
             return Failed(Health.SLOW, f"could not be parsed in time: {where}")
         except AsideBusy as error:
             return Failed(Health.SLOW, f"{error}: {where}")
-        except Exception as error:  # the edge to a parser that may raise anything; the outcome is the answer
-            return Failed(Health.MALFORMED, f"the parser failed with {type(error).__name__}: {where}")
+        if isinstance(read, Unreadable):
+            return Failed(Health.MALFORMED, f"{read.reason}: {where}")
+        reading, ttl_s = read
         return Items(
             reading.postings,
             reading.skipped,
@@ -87,10 +87,29 @@ class FeedSource:
             last_modified=fetched.last_modified,
             body_hash=fetched.body_hash,
             wait_s=self._wait_s(max(ttl_s, fetched.max_age_s)),
+            has_own_ids=self._rules.id_rule.kind == "regex",
         )
 
     def _wait_s(self, wait_s: float) -> float:
         return min(wait_s, WAIT_MAX_S) if self._heeds_ttl else 0.0
+
+
+def parse(
+    body: bytes, content_type: str, *, rules: Rules, base: str, now: datetime
+) -> tuple[Reading, float] | Unreadable:
+    """The feed's items and its ttl in seconds, or why there are none. Pure; never raises, whatever the bytes.
+
+    `base` is where the feed came from. Its query is not a part of it: a link that is only a fragment would
+    take it over, and a secret may stand there.
+    """
+    try:
+        document = read_document(body, content_type)
+        place = urlsplit(base)._replace(query="", fragment="").geturl()
+        return read_entries(document.entries, rules, base=place, now=now), document.ttl_s
+    except NotAFeed as error:
+        return Unreadable(str(error))
+    except Exception as error:  # the edge to a parser that may raise anything; the outcome is the answer
+        return Unreadable(f"the parser failed with {type(error).__name__}")
 
 
 def feed_source(config: SourceConfig, fetcher: Fetcher) -> FeedSource:
@@ -108,3 +127,15 @@ def feed_source(config: SourceConfig, fetcher: Fetcher) -> FeedSource:
         attribution=config.attribution,
         title_form=config.title_form,
     )
+
+
+def make(config: SourceConfig, fetcher: Fetcher, _: Secrets) -> FeedSource:
+    return feed_source(config, fetcher)
+
+
+KIND = Kind(
+    "feed",
+    make,
+    ids="as id_rule says; auto: the guid where each item has its own, else the link, else title and date",
+    id_rule="auto",
+)

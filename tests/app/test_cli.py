@@ -165,7 +165,7 @@ def test_a_zone_alone_means_the_default_hour_in_that_zone(here: Path) -> None:
         ([ANN, "--mode", "hourly"], "'hourly' is not one of"),
         ([ANN, "--max-age-h", "-1"], "'--max-age-h': -1 is not in the range"),
         ([ANN, "--max-age-h", "two"], "'two' is not a valid integer"),
-        ([ANN, "--sources", "remotive,monster"], "--sources: unknown source 'monster'; known: himalayas, "),
+        ([ANN, "--sources", "remotive,monster"], "--sources: unknown source 'monster'; known: arbeitnow, "),
         ([ANN, "--colour", "red"], "No such option"),
         ([], "Missing argument 'EMAIL'; see: scout users add --help"),
     ],

@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 
 from scan.encoding import mended
-from scan.sources.config import KINDS
 from scan.sources.document import Document, read_document
 from scan.sources.entries import Reading, Rules, read_entries
 from scan.sources.identity import parse_rule
 from scan.sources.jsonfeed import NotAFeed
+from scan.sources.registry import kind_of
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 BASE = "https://board.example/x/feed.xml"
 
 
 def _read(document: Document, kind: str = "feed") -> Reading:
-    own = KINDS[kind]
-    rules = Rules("p", parse_rule(own.get("id_rule", "auto")), own.get("title_form"))
+    own = kind_of(kind)
+    rules = Rules("p", parse_rule(own.id_rule or "auto"), own.title_form)
     return read_entries(document.entries, rules, base=BASE, now=NOW)
 
 

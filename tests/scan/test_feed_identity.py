@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from scan.posting import ITEMS_MAX
-from scan.sources.config import KINDS
 from scan.sources.document import read_document
 from scan.sources.entries import BadForm, Reading, Rules, read_entries
 from scan.sources.identity import BadRule, IdRule, Names, parse_rule
 from scan.sources.jsonfeed import RawEntry
+from scan.sources.registry import kind_of
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 BASE = "https://board.example/feed.xml"
@@ -169,14 +169,14 @@ def test_long_guids_stay_apart(cases: Path) -> None:  # B49
 def test_the_upwork_rule_sees_one_job_behind_an_edited_title(recordings: Path) -> None:
     lines = (recordings / "upwork" / "rss_items_2024-05_to_2024-08.jsonl").read_text().splitlines()
     links = [json.loads(line)["link"] for line in lines]
-    rule = str(KINDS["upwork_rss"]["id_rule"])
+    rule = str(kind_of("upwork_rss").id_rule)
     ids = {_ids(RawEntry(link=link, title="x"), rule=rule)[0] for link in links}
     assert (len(links), len(set(links)), len(ids)) == (1211, 1210, 1209)
     assert all(re.fullmatch(r"01[0-9a-f]{16}", id_) for id_ in ids)
 
 
 def test_an_upwork_link_of_the_new_kind_gives_the_uid_of_the_api() -> None:
-    rule = str(KINDS["upwork_rss"]["id_rule"])
+    rule = str(kind_of("upwork_rss").id_rule)
     link = "https://www.upwork.com/jobs/A-Title_%7E021899999999999999999/?referrer_url_path=x"
     assert _ids(RawEntry(link=link, title="x"), rule=rule) == ["1899999999999999999"]
 
@@ -184,7 +184,7 @@ def test_an_upwork_link_of_the_new_kind_gives_the_uid_of_the_api() -> None:
 def test_the_wwr_rule_keeps_the_listings_of_the_field_apart(recordings: Path) -> None:
     lines = (recordings / "boards" / "weworkremotely_timeline_2026-08-03_to_08.jsonl").read_text().splitlines()
     urls = [json.loads(line)["url"] for line in lines]
-    rule = str(KINDS["weworkremotely"]["id_rule"])
+    rule = str(kind_of("weworkremotely").id_rule)
     assert len({_ids(RawEntry(link=url, title="x"), rule=rule)[0] for url in urls}) == len(urls) == 410
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from scan.sources.config import KINDS
 from scan.sources.document import Document, read_document
 from scan.sources.entries import Reading, Rules, read_entries
 from scan.sources.identity import parse_rule
 from scan.sources.jsonfeed import NotAFeed
+from scan.sources.registry import kind_of
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 BASE = "https://board.example/x/feed.xml"
@@ -50,8 +50,8 @@ FILES = ("boards/*.xml", "nasty_feeds/*/*.xml", "upwork/*.xml")
 
 
 def _read(document: Document, kind: str = "feed") -> Reading:
-    own = KINDS[kind]
-    rules = Rules("p", parse_rule(own.get("id_rule", "auto")), own.get("title_form"))
+    own = kind_of(kind)
+    rules = Rules("p", parse_rule(own.id_rule or "auto"), own.title_form)
     return read_entries(document.entries, rules, base=BASE, now=NOW)
 
 
