@@ -21,7 +21,8 @@ from bench._crowd import JOBS_N, NOW, USERS_N, jobs, users
 from ledger.records import USERS, Job, User, decode, encode
 from ledger.sqlite import SqliteStore
 from ledger.store import every
-from scan.gates import refused, rules_of
+from scan.gates import refused
+from scan.rules import rules_of
 from scan.match import Matcher
 from scan.roster import Roster
 from scan.tokens import pattern_of, read

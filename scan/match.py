@@ -13,7 +13,9 @@ from datetime import datetime
 from ledger.records import Job, Search, User
 from scan.automaton import Automaton
 from scan.gates import newest, refused
-from scan.reasons import HOW_FAR, Refusal, Why, fit_reason, listed, plain_line
+from scan.negation import turned_down
+from scan.pay_gate import pay_told
+from scan.reasons import HOW_FAR, Refusal, Why, fit_reason, listed, plain_line, quoted
 from scan.roster import Extra, Roster
 from scan.tokens import Reading, pattern_of, read
 
@@ -23,7 +25,10 @@ TEXT_SCORE = 1  # for each distinct keyword in the text only
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A job for a person. `reason` reads like "python, fastapi in the title; django in the text"."""
+    """A job for a person. `reason` reads like "python, fastapi in the title; django in the text".
+
+    It tells too where the text turns a keyword down, and, to whoever has a floor, what it pays.
+    """
 
     uid: str
     job_id: str
@@ -90,7 +95,8 @@ class Matcher:
         ]
 
     def _case(self, job: Job, now: datetime, reading: Reading | None = None) -> _Case:
-        return _Case(self._roster, self._automaton.hits(reading or read(job.title, job.text)), job, now)
+        known = reading or read(job.title, job.text)
+        return _Case(self._roster, known.line, self._automaton.hits(known), job, now)
 
 
 def decide(user: User, job: Job, *, now: datetime) -> Fit | NoFit:
@@ -117,15 +123,17 @@ def usable_keywords(search: Search) -> tuple[str, ...]:
 class _Case:
     """One job against all searches: what was found, and what is decided once for many people."""
 
-    def __init__(self, roster: Roster, hits: Mapping[int, bool], job: Job, now: datetime) -> None:
+    def __init__(self, roster: Roster, line: str, hits: Mapping[int, bool], job: Job, now: datetime) -> None:
         self.found: dict[int, list[int]] = {}  # search -> its words in the job, in reading order
         self._roster = roster
+        self._line = line
         self._hits = hits
         self._job = job
         self._now = now
         self._newest = newest(job)
         self._gates: dict[int, Refusal | None] = {}
-        self._reasons: dict[tuple[int, ...], str] = {}
+        self._reasons: dict[tuple[int, tuple[int, ...]], str] = {}
+        self._turned_down: dict[int, str] = {}
         for pattern in hits:
             for word in roster.words_of[pattern]:
                 for search in roster.searches_of[word]:
@@ -157,14 +165,24 @@ class _Case:
         return self._gates[rule] or sum(TITLE_SCORE if self._in_title(word) else TEXT_SCORE for word in found)
 
     def fit(self, person: int, search: int, score: int) -> Fit:
-        words = tuple(self.found[search])
-        reason = self._reasons.get(words)
+        key = self._roster.rule[search], tuple(self.found[search])
+        reason = self._reasons.get(key)
         if reason is None:
-            title = [self._roster.typed[word] for word in words if self._in_title(word)]
-            text = [self._roster.typed[word] for word in words if not self._in_title(word)]
-            reason = self._reasons[words] = fit_reason(title, text)
+            reason = self._reasons[key] = self._reason(*key)
         roster = self._roster
         return Fit(roster.uids[person], self._job.id, score, reason, roster.names[search], self._newest)
+
+    def _reason(self, rule: int, words: Sequence[int]) -> str:
+        title = [self._roster.typed[word] for word in words if self._in_title(word)]
+        text = [self._roster.typed[word] for word in words if not self._in_title(word)]
+        denied = [said for word in words if (said := self._how_turned_down(word))]
+        return fit_reason(title, text, turned_down=denied, pay=pay_told(self._roster.rules[rule], self._job))
+
+    def _how_turned_down(self, word: int) -> str:
+        pattern = self._roster.pattern[word]
+        if pattern not in self._turned_down:
+            self._turned_down[pattern] = turned_down(self._line, pattern_of(self._roster.typed[word]))
+        return self._turned_down[pattern]
 
     def _against(self, extra: Extra, found: Sequence[int]) -> Refusal | None:
         if extra.any_needed and len(found) == sum(map(self._is_hit, extra.only_must)):
@@ -175,7 +193,8 @@ class _Case:
         for word in extra.exclude:
             if self._is_hit(word):
                 place = "title" if self._in_title(word) else "text"
-                return Refusal(Why.EXCLUDED, f"it has {listed([typed[word]])} in the {place}, which is excluded")
+                how = f" ({quoted(said)})" if (said := self._how_turned_down(word)) else ""
+                return Refusal(Why.EXCLUDED, f"it has {listed([typed[word]])} in the {place}{how}, which is excluded")
         return None
 
     def _is_hit(self, word: int) -> bool:

@@ -7,17 +7,31 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 REASON_MAX_KEYWORDS = 10  # named in each half of a reason; the rest is counted
+TURNED_DOWN_MAX = 3
 KEYWORD_MAX_SHOWN = 60  # characters of one keyword
 
 
 class Why(StrEnum):
-    """Why a job does not fit. In the order in which it is asked: a later one got further."""
+    """Why a job does not fit. In the order in which it is asked: a later one got further.
+
+    What is unknown stands against a job only in a strict search.
+    """
 
     NO_KEYWORDS = "no_keywords"
     NO_KEYWORD_FOUND = "no_keyword_found"
     MISSING_MUST = "missing_must"
     EXCLUDED = "excluded"
+    PAY_UNKNOWN = "pay_unknown"
+    PAY_TOO_LOW = "pay_too_low"
     OTHER_SOURCE = "other_source"
+    COUNTRY_UNKNOWN = "country_unknown"
+    OTHER_COUNTRY = "other_country"
+    CONTRACT_UNKNOWN = "contract_unknown"
+    OTHER_CONTRACT = "other_contract"
+    CLIENT_UNKNOWN = "client_unknown"
+    CLIENT_TOO_LOW = "client_too_low"
+    LANGUAGE_UNKNOWN = "language_unknown"
+    OTHER_LANGUAGE = "other_language"
     TOO_OLD = "too_old"
 
 
@@ -32,10 +46,23 @@ class Refusal:
     detail: str
 
 
-def fit_reason(in_title: Sequence[str], in_text: Sequence[str]) -> str:
-    """`python, fastapi in the title; django in the text`: each keyword once, as its owner typed it."""
+def fit_reason(
+    in_title: Sequence[str], in_text: Sequence[str], *, turned_down: Sequence[str] = (), pay: str = ""
+) -> str:
+    """`python, fastapi in the title; java in the text, but it says "no java needed"; pays USD 50 an hour`.
+
+    Each keyword once, as its owner typed it.
+    """
     halves = ((in_title, "in the title"), (in_text, "in the text"))
-    return "; ".join(f"{listed(words)} {place}" for words, place in halves if words)
+    found = "; ".join(f"{listed(words)} {place}" for words, place in halves if words)
+    if turned_down:
+        found += f", but it says {listed([quoted(words) for words in turned_down[:TURNED_DOWN_MAX]])}"
+    return f"{found}; {pay}" if pay else found
+
+
+def quoted(words: str) -> str:
+    """In the text's own words."""
+    return f'"{one_line(words)}"'
 
 
 def listed(words: Sequence[str]) -> str:

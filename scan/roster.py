@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ledger.records import Search, User
-from scan.gates import Rules, rules_of
+from scan.rules import Rules, asked, rules_of
 from scan.tokens import pattern_of
 
 UNUSABLE = -1
@@ -39,11 +39,11 @@ class Roster:
         self.uids: list[str] = []  # by person
         self.owner: array[int] = array("I")  # by search: the person
         self.names: list[str] = []  # by search
-        self.rules: list[Rules] = []  # distinct ones
+        self.rules: list[Rules] = []  # one for all who ask the same
         self.rule: array[int] = array("I")  # by search: its place in `rules`
         self.extra: dict[int, Extra] = {}  # by search; absent: none
         self._words: dict[str, int] = {}
-        self._rule: dict[Rules, int] = {}
+        self._rule: dict[tuple[object, ...], int] = {}
         self._same_name: dict[str, str] = {}
 
     def add(self, user: User) -> None:
@@ -66,12 +66,11 @@ class Roster:
         exclude = self._distinct(search.exclude) if search.exclude else {}
         if must or exclude:
             self.extra[number] = Extra(tuple(must.values()), only_must, bool(wanted), tuple(exclude.values()))
-        rules = rules_of(search)
         self.owner.append(len(self.uids))
         self.names.append(self._same_name.setdefault(name, name))
-        self.rule.append(self._rule.setdefault(rules, len(self._rule)))
+        self.rule.append(self._rule.setdefault(asked(search), len(self._rule)))
         if len(self._rule) > len(self.rules):
-            self.rules.append(rules)
+            self.rules.append(rules_of(search))
 
     def _distinct(self, typed: Iterable[str]) -> dict[int, int]:
         """{pattern: word}: of each usable pattern its first spelling."""

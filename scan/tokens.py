@@ -30,9 +30,9 @@ from functools import cache
 SHORT_MAX_LETTERS = 2  # such a keyword needs a capital in the text: Go, C, IT, not "go to" or "use it"
 MARKS_MAX_RUN = 30  # UAX #15, stream-safe text; longer runs make normalisation quadratic
 
-_EDGE = "\0"  # on each side of a token
-_FIELD = "\1"  # between title and text: no phrase reaches over it
-_GLUED = "\2"  # after a sign with a letter attached: c#minor
+EDGE = "\0"  # on each side of a token
+FIELD = "\1"  # between title and text: no phrase reaches over it
+GLUED = "\2"  # after a sign with a letter attached: c#minor
 
 _WORDLESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -69,7 +69,7 @@ def read(title: str, text: str) -> Reading:
     """Read a job once, for any number of keywords. Takes any text, lone surrogates and controls included."""
     of_title, of_text = _pieces(title), _pieces(text)
     head = _joined(of_title)
-    return Reading(head + _FIELD + _joined(of_text), len(head), _capitals(of_title), _capitals(of_text))
+    return Reading(head + FIELD + _joined(of_text), len(head), _capitals(of_title), _capitals(of_text))
 
 
 def pattern_of(keyword: str) -> str:
@@ -86,8 +86,8 @@ def short_word(pattern: str) -> str | None:
 
     It is looked for among the capitals of a Reading, not in its line.
     """
-    word = pattern.strip(_EDGE)
-    if pattern != f"{_EDGE}{word}{_EDGE}" or len(word) > SHORT_MAX_LETTERS or not word.isalpha():
+    word = pattern.strip(EDGE)
+    if pattern != f"{EDGE}{word}{EDGE}" or len(word) > SHORT_MAX_LETTERS or not word.isalpha():
         return None
     return word if word[0].upper() != word[0] else None
 
@@ -116,7 +116,7 @@ def _with_signs(pieces: list[str]) -> list[str]:
             last += 1
         token, separator = "&".join(tokens[at : last + 1]), separators[last]
         if at and not whole[-1] and token[0].isalpha():  # nothing between: a sign stands before it
-            whole[-2] += _GLUED
+            whole[-2] += GLUED
         sign = _SIGN.match(separator) if len(token) == 1 and token.isalpha() else None
         whole += (token + sign[0], separator[sign.end() :]) if sign else (token, separator)
         at = last + 1
@@ -124,10 +124,10 @@ def _with_signs(pieces: list[str]) -> list[str]:
 
 
 def _joined(pieces: list[str]) -> str:
-    line = _EDGE.join(pieces).casefold()
+    line = EDGE.join(pieces).casefold()
     if not line.isascii():
         line = unicodedata.normalize("NFKC", line.replace("\u0307", ""))
-    return line.replace(f"{_EDGE}-{_EDGE}", f"{_EDGE} {_EDGE}")
+    return line.replace(f"{EDGE}-{EDGE}", f"{EDGE} {EDGE}")
 
 
 def _capitals(pieces: list[str]) -> frozenset[str]:

@@ -51,7 +51,11 @@ def test_an_exclusion_wins_and_is_named():
     user = looking_for("python", must=("python",), exclude=("", "WordPress"))
     assert refusal(user, a_job("Python", "no wordpress")) == (
         Why.EXCLUDED,
-        "it has WordPress in the text, which is excluded",
+        'it has WordPress in the text ("no wordpress"), which is excluded',
+    )
+    assert refusal(user, a_job("Python and WordPress")) == (
+        Why.EXCLUDED,
+        "it has WordPress in the title, which is excluded",
     )
     assert fit(user, a_job("Python", "no wordpresses"))
 

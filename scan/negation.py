@@ -1,0 +1,67 @@
+"""A keyword that a text only mentions to turn it down: "no Java needed", "not interested in database". Pure.
+
+Such a job still fits, for nobody can tell what the reader makes of it; the reason says so in the text's own words.
+"""
+
+from __future__ import annotations
+
+import re
+
+from scan.tokens import EDGE, FIELD, GLUED, short_word
+
+MENTIONS_MAX = 20  # of one keyword that are looked at
+WINDOW_CHARS = 160  # on each side, marks included
+EXCERPT_MAX_CHARS = 80
+
+_CUE = (
+    r"no|not|non|without|never|neither|nor|except|excluding|avoid|instead of|rather than|other than"
+    r"|(?:do|does|did|is|are|was|wo|ca|need)n't|cannot|kein(?:e[mnrs]?)?|ohne|nicht|sans|pas de|aucune?|sin|sem"
+)
+_FILLER = (
+    "need|needs|needed|require|requires|want|use|using|know|knowing|looking|seeking|interested|hire|hiring|accept"
+    "|accepting|consider|considering|any|a|an|the|in|for|of|to|with|on|prior|previous|knowledge|experience|expertise"
+    "|background|skills|familiarity|work|working|do|have|be|more|longer"
+)
+_ITEM = r"[\w+#.]{1,30}"
+_BEFORE = re.compile(
+    rf"(?<![\w'-])(?:{_CUE})(?: (?:{_FILLER})){{0,5}} (?:(?:{_ITEM}, ){{0,3}}{_ITEM},? (?:or|nor) |{_ITEM}/)?\Z"
+)
+_TAIL = re.compile(
+    r"(?: (?:experience|knowledge|skills?|background|expertise))?(?: (?:is|are))?"
+    r"(?: (?:needed|required|necessary|wanted|please|allowed))?(?![\w'])"
+)
+_AFTER = re.compile(
+    r"(?: (?:experience|knowledge|skills?|background|expertise))?(?: (?:is|are))?(?: not|n't)(?: (?:strictly|really))?"
+    r" (?:needed|required|necessary|wanted|relevant|a must|a requirement)(?![\w'])"
+)
+_MARKS = str.maketrans(dict.fromkeys((EDGE, GLUED), ""))
+
+
+def turned_down(line: str, pattern: str) -> str:
+    """How a Reading's line turns the pattern down, as `no java needed`; empty if it does not.
+
+    One mention is enough. Of a word of one or two letters only the sole mention counts: in the line, Go is go.
+    """
+    mentions = _mentions(line, pattern)
+    if short_word(pattern) and len(mentions) > 1:
+        return ""
+    for start in mentions:
+        end = start + len(pattern)
+        before = line[max(0, start - WINDOW_CHARS) : start].rpartition(FIELD)[2].translate(_MARKS)
+        after = line[end : end + WINDOW_CHARS].partition(FIELD)[0].translate(_MARKS)
+        word = pattern.translate(_MARKS)
+        if cue := _BEFORE.search(before):
+            tail = _TAIL.match(after)
+            return (cue[0] + word + (tail[0] if tail else ""))[-EXCERPT_MAX_CHARS:]
+        if tail := _AFTER.match(after):
+            return (word + tail[0])[:EXCERPT_MAX_CHARS]
+    return ""
+
+
+def _mentions(line: str, pattern: str) -> list[int]:
+    found: list[int] = []
+    at = line.find(pattern)
+    while at >= 0 and len(found) < MENTIONS_MAX:
+        found.append(at)
+        at = line.find(pattern, at + 1)
+    return found
