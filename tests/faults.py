@@ -67,3 +67,25 @@ class Spied:
             return answer
 
         return told
+
+
+class Forgetful:
+    """A store that does every write, and denies the nth: what a repeat of a write whose answer was lost is told."""
+
+    def __init__(self, inner: Any, nth: int) -> None:
+        self._inner, self._nth = inner, nth
+        self.writes = 0
+
+    def __getattr__(self, name: str) -> Any:
+        operation = getattr(self._inner, name)
+        nothing_done: dict[str, Any] = {"create": {}, "swap": {}, "commit": False}
+        if name not in nothing_done:
+            return operation
+
+        async def denied(*args: Any, **kwargs: Any) -> Any:
+            self.writes += 1
+            is_denied = self.writes == self._nth
+            answer = await operation(*args, **kwargs)
+            return nothing_done[name] if is_denied else answer
+
+        return denied

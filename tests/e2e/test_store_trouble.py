@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from ledger.lifecycle import State
 from ledger.records import Mode
 from ledger.store import Unreachable
+from tests.faults import Forgetful
 from tests.world import World, item
 
 NEW = "Python developer"
@@ -74,3 +76,34 @@ def _check(world: World, nth: int, states: dict[str, State]) -> None:
     assert sent_or_unclear or digests[("a@example.com", NEW)] == 1, (nth, states)
     for title in ("Gardener of old", NEW):
         assert 1 <= digests[("d@example.com", title)] <= 2, (nth, title, digests)
+
+
+@pytest.mark.parametrize("first", range(1, WRITES_MAX, 8))
+async def test_a_write_that_is_denied_though_it_took_effect_is_recognised_and_nothing_is_lost_or_repeated(
+    first: int, tmp_path: Path
+) -> None:
+    for nth in range(first, first + 8):
+        folder = tmp_path / str(nth)
+        folder.mkdir()
+        async with World(folder) as world:
+            await world.begin()
+            await world.user("a@example.com", "python")
+            await world.user("d@example.com", "python", "gardener", mode=Mode.DAILY)
+            world.feed(item("Gardener"), item("Gardener of old"))
+            await world.cron()
+            world.after(hours=1)
+            world.feed(item("Gardener"), item("Gardener of old"), item(NEW))
+            forgetful = Forgetful(world.store, nth)
+            world.app.state.parts = replace(world.parts, store=forgetful)
+            assert (await world.call()).status_code == 200
+            for minutes in (11, 62, 24 * 60):
+                world.after(minutes=minutes)
+                assert (await world.cron())["status"] == "completed"
+            assert forgetful.writes > WRITES_MAX
+            rows = [row for to in ("a@example.com", "d@example.com") for row in (await world.rows(to)).values()]
+            assert [row.state for row in rows] == [State.SENT] * 3, nth
+            assert world.sent() == {
+                ("a@example.com", NEW): 1,
+                ("d@example.com", NEW): 1,
+                ("d@example.com", "Gardener of old"): 1,
+            }, nth
