@@ -63,6 +63,20 @@ async def wired(
             await own.close()
 
 
+@asynccontextmanager
+async def looking(settings: Settings) -> AsyncIterator[tuple[Fetcher, Secrets]]:
+    """What it takes to look at a source that is not in the list yet; the same thing is asked for once."""
+    from scan.sources.discover import Remembering
+
+    store = store_of(settings)
+    user_agent = USER_AGENT.format(base_url=settings.base_url)
+    try:
+        async with Remembering(user_agent=user_agent, allow_loopback=settings.allow_loopback) as fetcher:
+            yield fetcher, StoredSecrets(store)
+    finally:
+        await store.close()
+
+
 def sources_of(configs: tuple[SourceConfig, ...], fetcher: Fetcher, secrets: Secrets) -> Mapping[str, Source]:
     return {config.name: source_of(config, fetcher, secrets) for config in configs}
 

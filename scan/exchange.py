@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import httpx2
@@ -19,6 +19,10 @@ from scan.unpack import Unpacker
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _SAYS = {401: "wants a login", 403: "refuses us", 404: "is not there", 410: "is gone", 429: "asks us to wait"}
+
+
+class OtherVersion(Exception):
+    """A 304 for a version that is not the one we hold: it says nothing about ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,8 @@ def next_hop(url: httpx2.URL, location: str, ask: Ask) -> httpx2.URL:
 async def answer_of(url: httpx2.URL, response: httpx2.Response, ask: Ask) -> Fetched | NotModified | Failed:
     status, headers = response.status_code, response.headers
     if status == 304 and ask.conditional:
+        if not _is_same(headers.get("etag"), ask.headers.get("If-None-Match")):
+            raise OtherVersion
         return NotModified(wait_s=max_age_s(headers.get("cache-control", "")))
     if status != 200:
         says = _SAYS.get(status, "did not answer with a document")
@@ -92,3 +98,15 @@ async def answer_of(url: httpx2.URL, response: httpx2.Response, ask: Ask) -> Fet
         last_modified=validator(headers.get("last-modified")),
         max_age_s=max_age_s(headers.get("cache-control", "")),
     )
+
+
+def unconditional(ask: Ask) -> Ask:
+    headers = {name: value for name, value in ask.headers.items() if not name.startswith("If-")}
+    return replace(ask, headers=headers, conditional=False)
+
+
+def _is_same(theirs: str | None, ours: str | None) -> bool:
+    """Weakly, as RFC 9110 (13.1.2) compares for If-None-Match; a 304 without a tag speaks of the one we sent."""
+    if not theirs or not ours:
+        return True
+    return theirs.strip().removeprefix("W/") == ours.strip().removeprefix("W/")

@@ -19,7 +19,17 @@ import httpx2
 from ledger.records import Health
 from scan.addresses import RefusedTarget, Resolver, Unresolved, judged_addresses, system_resolver
 from scan.aside import AsideBusy
-from scan.exchange import REDIRECTS, Ask, Fetched, answer_of, next_hop, origin, request_headers
+from scan.exchange import (
+    REDIRECTS,
+    Ask,
+    Fetched,
+    OtherVersion,
+    answer_of,
+    next_hop,
+    origin,
+    request_headers,
+    unconditional,
+)
 from scan.files import read_file
 from scan.headers import validator
 from scan.links import shown
@@ -88,7 +98,7 @@ class Fetcher:
 
         `headers` may hold a secret: they and the URL's userinfo go to the URL's own origin only. `now` is
         what a Retry-After with a date is counted from. Validators are sent as they were stored, to every hop:
-        they came from where the redirects ended.
+        they came from where the redirects ended. A 304 for another version is asked once more, without them.
         """
         own = {"If-None-Match": validator(etag), "If-Modified-Since": validator(last_modified)}
         conditions = {name: value for name, value in own.items() if value}
@@ -105,7 +115,10 @@ class Fetcher:
             async with asyncio.timeout(deadline_s):
                 if url.startswith("file:"):
                     return await self._read(url, deadline_s=deadline_s, body_max_bytes=body_max_bytes)
-                return await self._follow(httpx2.URL(url), ask)
+                try:
+                    return await self._follow(httpx2.URL(url), ask)
+                except OtherVersion:
+                    return await self._follow(httpx2.URL(url), unconditional(ask))
         except (TimeoutError, httpx2.TimeoutException):
             return Failed(Health.SLOW, f"no complete answer within {deadline_s:g} s: {shown(url)}")
         except httpx2.InvalidURL:

@@ -60,6 +60,25 @@ async def test_validators_are_sent_back_as_stored_and_304_is_not_modified(
     assert board.requests[1].headers["if-modified-since"] == modified
 
 
+async def test_a_304_for_another_version_is_asked_again_without_validators(
+    board: Board, fetcher: Fetcher, now: datetime
+) -> None:
+    url = board.replies("/f", Reply(b"", 304, etag='"2"'), Reply(b"<rss/>", etag='"2"'))
+    answer = await fetcher.fetch(url, now=now, deadline_s=10, etag='"1"', last_modified="Mon")
+    assert isinstance(answer, Fetched)
+    assert (answer.body, answer.etag) == (b"<rss/>", '"2"')
+    first, second = board.requests
+    assert (first.headers["if-none-match"], first.headers["if-modified-since"]) == ('"1"', "Mon")
+    assert not {"if-none-match", "if-modified-since"} & second.headers.keys()
+
+
+async def test_a_304_with_the_weak_form_of_the_tag_is_not_modified(
+    board: Board, fetcher: Fetcher, now: datetime
+) -> None:
+    url = board.replies("/f", Reply(b"", 304, etag='W/"1"'))
+    assert isinstance(await fetcher.fetch(url, now=now, deadline_s=10, etag='"1"'), NotModified)
+
+
 async def test_a_304_that_nobody_asked_for_is_a_failure(board: Board, fetcher: Fetcher, now: datetime) -> None:
     url = board.serve("/f", b"", status=304)
     answer = await fetcher.fetch(url, now=now, deadline_s=10)
