@@ -17,18 +17,24 @@ from app.drill.count import Verdict
 
 NAMES = ("twice", "overlap", "kill", "faults", "clock", "all")
 SHOWN_MAX = 10
+STEPS = 20  # about so often new jobs appear in a drill
 
 
 @click.command()
 @click.argument("which", type=click.Choice(NAMES), default="all")
 @click.option("--seed", type=int, help="Repeats a schedule as exactly as processes allow. Default: a new one, told.")
-@click.option("--people", type=click.IntRange(6, 5000), default=60, show_default=True, help="People on the stage.")
+@click.option("--users", type=click.IntRange(6, 5000), default=60, show_default=True, help="People on the stage.")
+@click.option(
+    "--jobs", type=click.IntRange(10, 2000), default=60, show_default=True, help="Jobs, over the steps of a drill."
+)
 @click.option("--rounds", type=click.IntRange(1, 500), default=12, show_default=True, help="Kills at random times.")
 @click.option(
     "--report", "report_file", type=click.Path(dir_okay=False, path_type=Path), help="Write a page for people."
 )
 @click.option("--json", "as_json", is_flag=True, help="The verdict as JSON on standard output.")
-def drill(which: str, seed: int | None, people: int, rounds: int, report_file: Path | None, as_json: bool) -> None:
+def drill(
+    which: str, seed: int | None, users: int, jobs: int, rounds: int, report_file: Path | None, as_json: bool
+) -> None:
     """Prove the guarantees here and now: the real server, a fresh store, and mail that is counted.
 
     \b
@@ -62,7 +68,7 @@ def drill(which: str, seed: int | None, people: int, rounds: int, report_file: P
             elif not as_json:
                 err.print(step)
 
-        options = Options(seed=seed, people=people, rounds=rounds, tell=tell)
+        options = Options(seed=seed, people=users, jobs=max(1, jobs // STEPS), rounds=rounds, tell=tell)
         verdicts += [asyncio.run(perform(name, options)) for name in names]
     if report_file is not None:
         report_file.write_text(page(verdicts, seed=seed, made_at=datetime.now(UTC)))

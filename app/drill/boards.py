@@ -9,7 +9,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
 from xml.sax.saxutils import escape
 
+MOODS = ("well", "broken", "slow", "down", "refusing", "cut", "drip")
 SLOW_S = 1.5
+DRIP_BYTES, DRIP_S = 64, 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class Boards:
     """Open with `with`. `jobs` are listed by both `/good` and, if it is in the mood, `/moody`."""
 
     jobs: list[BoardJob] = field(default_factory=list)
-    mood: str = "well"  # well, broken, slow, down
+    mood: str = "well"  # one of MOODS
     requests: int = 0
 
     def __enter__(self) -> Self:
@@ -67,12 +69,23 @@ class Boards:
                 return
             if mood == "slow":
                 time.sleep(SLOW_S)
+            if mood == "refusing":
+                request.send_error(429, "later")
+                return
             body = b"<html>Just a moment...</html>" if mood == "broken" else self._feed()
             request.send_response(200)
             request.send_header("Content-Type", "application/rss+xml; charset=utf-8")
             request.send_header("Content-Length", str(len(body)))
             request.end_headers()
-            request.wfile.write(body)
+            if mood == "cut":
+                request.wfile.write(body[: len(body) // 2])
+                request.close_connection = True
+                return
+            for start in range(0, len(body), DRIP_BYTES if mood == "drip" else len(body)):
+                request.wfile.write(body[start : start + DRIP_BYTES] if mood == "drip" else body)
+                if mood == "drip":
+                    request.wfile.flush()
+                    time.sleep(DRIP_S)
         except ConnectionError:
             pass  # the caller was killed
 

@@ -9,9 +9,10 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from app.drill.count import Verdict, count, state_of
+from app.drill.boards import MOODS
 from app.drill.cutter import cutter_before
 from app.drill.kills import KINDS, WHENS, Kill
 from app.drill.sink import FAULTS
@@ -30,6 +31,7 @@ class Options:
     seed: int = 1
     people: int = 60
     rounds: int = 12
+    jobs: int = 4  # new ones at each step
     tell: Tell = lambda _: None  # progress, one line a step
 
     @property
@@ -48,7 +50,7 @@ async def twice(options: Options) -> Verdict:
         await stage.sign_up(instant=options.instant, daily=options.daily)
         for step, move in (("alerts", timedelta(minutes=15)), ("digests", timedelta(days=1))):
             options.tell(f"twice: two runs with {step} due")
-            stage.new_jobs(6)
+            stage.new_jobs(options.jobs)
             stage.move(move)
             server = await stage.start()
             first = await stage.cron(server)
@@ -80,17 +82,17 @@ async def overlap(options: Options) -> Verdict:
         first, second = await stage.start(), await stage.start()
         statuses: list[str] = []
         options.tell(f"overlap: {CALLERS} callers on two servers at once, GET and POST")
-        stage.new_jobs(4)
+        stage.new_jobs(options.jobs)
         calls = [stage.cron((first, second)[n % 2], method=("GET", "POST")[n % 3 == 0]) for n in range(CALLERS)]
         statuses += [report["status"] for report in await asyncio.gather(*calls) if report]
         options.tell("overlap: callers that hang up and call again")
-        stage.new_jobs(4)
+        stage.new_jobs(options.jobs)
         for _ in range(4):
             await stage.cron(first, hang_up_s=0.05)
         await stage.quiet(second)
         options.tell("overlap: a server suspended in its run until its lease is over, which then wakes")
         for _ in range(SUSPENSIONS):
-            stage.new_jobs(3)
+            stage.new_jobs(options.jobs)
             letters = len(stage.sink.letters)
             sleeping = asyncio.create_task(stage.cron(first))
             while len(stage.sink.letters) == letters and not sleeping.done():
@@ -116,7 +118,7 @@ async def kill(options: Options) -> Verdict:
     verdict = Verdict("kill")
     async with staged(seed=options.seed) as stage:
         await stage.sign_up(instant=options.instant, daily=options.daily)
-        stage.new_jobs(3)
+        stage.new_jobs(options.jobs)
         server = await stage.start()
         began = time.monotonic()
         await stage.cron(server)
@@ -130,11 +132,13 @@ async def kill(options: Options) -> Verdict:
                 planned += 1
                 nth = stage.rng.randint(1, max(1, counts.get(kind, 1) * 2 // 3))
                 options.tell(f"kill: {when} {kind} call {nth}")
-                hit += await _killed(stage, Kill(kind, when, nth), is_digest=planned % 2 == 0)
+                hit += await _killed(stage, Kill(kind, when, nth), jobs=options.jobs, is_digest=planned % 2 == 0)
         for number in range(options.rounds):
             planned += 1
             options.tell(f"kill: at a random time, {number + 1} of {options.rounds}")
-            hit += await _killed_at(stage, stage.rng.uniform(0.02, max(0.1, run_s)), is_digest=number % 3 == 0)
+            hit += await _killed_at(
+                stage, stage.rng.uniform(0.02, max(0.1, run_s)), jobs=options.jobs, is_digest=number % 3 == 0
+            )
         verdict.figures |= {"kills": planned, "inside a run": hit}
         if hit < HIT_SHARE_MIN * planned:
             verdict.broke("the drill drills", f"only {hit} of {planned} kills fell inside a run")
@@ -142,8 +146,8 @@ async def kill(options: Options) -> Verdict:
     return verdict
 
 
-async def _killed(stage: Stage, where: Kill, *, is_digest: bool) -> bool:
-    stage.new_jobs(3)
+async def _killed(stage: Stage, where: Kill, *, jobs: int, is_digest: bool) -> bool:
+    stage.new_jobs(jobs)
     if is_digest:
         stage.move(timedelta(days=1))
     server = await stage.start(where)
@@ -154,8 +158,8 @@ async def _killed(stage: Stage, where: Kill, *, is_digest: bool) -> bool:
     return died
 
 
-async def _killed_at(stage: Stage, after_s: float, *, is_digest: bool) -> bool:
-    stage.new_jobs(3)
+async def _killed_at(stage: Stage, after_s: float, *, jobs: int, is_digest: bool) -> bool:
+    stage.new_jobs(jobs)
     if is_digest:
         stage.move(timedelta(days=1))
     server = await stage.start()
@@ -196,9 +200,9 @@ async def faults(options: Options) -> Verdict:
         for number in range(runs):
             options.tell(f"faults: run {number + 1} of {runs}")
             stage.sink.plan = tuple(stage.rng.sample(FAULTS, k=len(FAULTS) - 3))
-            stage.boards.mood = stage.rng.choice(("well", "broken", "slow", "down"))
+            stage.boards.mood = stage.rng.choice(MOODS)
             stage.tell(f"the board is {stage.boards.mood}; letters: {', '.join(sorted(set(stage.sink.plan)))}")
-            stage.new_jobs(2)
+            stage.new_jobs(options.jobs)
             if number % 3 == 2:
                 stage.move(timedelta(days=1))
             report = await stage.cron(server)
@@ -223,31 +227,53 @@ async def _lost_answers(stage: Stage) -> AsyncIterator[tuple[str, float]]:
         yield cutter.host, 0.0
 
 
+CHANGES_OF_THE_CLOCKS = (datetime(2027, 3, 27, 18, tzinfo=UTC), datetime(2027, 10, 30, 18, tzinfo=UTC))
+CLOCK_STEPS = (
+    ("on time", timedelta(minutes=15)),
+    ("twice at once", timedelta()),
+    ("over the change of the clocks", timedelta(hours=7)),
+    ("an hour later", timedelta(hours=1)),
+    ("late", timedelta(hours=5)),
+    ("a host ten minutes ahead", timedelta(minutes=10)),
+    ("and back", -timedelta(minutes=10)),
+    ("a day later, early", timedelta(hours=23)),
+    ("at an hour of digests", timedelta(hours=1)),
+    ("a week without calls", timedelta(days=7)),
+    ("ten minutes later", timedelta(minutes=10)),
+)
+
+
 async def clock(options: Options) -> Verdict:
-    """Late callers, early callers, a week without any, the hours around a change of the clocks, a host that is off."""
-    verdict = Verdict("clock")
-    async with staged(seed=options.seed, lock_s=600, wall_s=300) as stage:
-        await stage.sign_up(instant=options.instant, daily=options.daily)
-        server = await stage.start()
-        steps = (
-            ("on time", timedelta(minutes=15)), ("twice at once", timedelta()), ("late", timedelta(hours=5)),
-            ("a host ten minutes ahead", timedelta(minutes=10)), ("and back", -timedelta(minutes=10)),
-            ("a day later, early", timedelta(hours=23)), ("at the digest's hour", timedelta(hours=1)),
-            ("a week without calls", timedelta(days=7)), ("ten minutes later", timedelta(minutes=10)),
-        )  # fmt: skip
-        for what, by in steps:
-            options.tell(f"clock: {what}")
-            stage.new_jobs(2)
-            stage.move(by)
-            await stage.cron(server)
-            await stage.cron(server)
-        for _ in range(6):
-            stage.move(timedelta(hours=stage.rng.choice((1, 3, 7, 13))))
-            await stage.cron(server)
-        await server.end()
-        verdict.figures["steps"] = len(steps)
-        await _settle_and_count(stage, verdict)
-    return verdict
+    """Late callers, early callers, a week without any, both changes of the clocks, a host that is ten minutes off."""
+    whole = Verdict("clock", {"changes of the clocks": len(CHANGES_OF_THE_CLOCKS), "steps": len(CLOCK_STEPS)})
+    for begin in CHANGES_OF_THE_CLOCKS:
+        verdict = Verdict("clock")
+        async with staged(seed=options.seed, lock_s=600, wall_s=300) as stage:
+            stage.set_clock(begin)
+            await stage.sign_up(instant=options.instant // 2, daily=options.daily // 2 + 1, zones=True)
+            server = await stage.start()
+            for what, by in CLOCK_STEPS:
+                options.tell(f"clock, {begin:%B}: {what}")
+                stage.new_jobs(options.jobs)
+                stage.move(by)
+                await stage.cron(server)
+                await stage.cron(server)
+            for _ in range(6):
+                stage.move(timedelta(hours=stage.rng.choice((1, 3, 7, 13))))
+                await stage.cron(server)
+            await server.end()
+            await _settle_and_count(stage, verdict)
+        _add(whole, verdict)
+    return whole
+
+
+def _add(whole: Verdict, part: Verdict) -> None:
+    whole.violations += part.violations
+    whole.timeline += part.timeline
+    for name, value in part.figures.items():
+        before = whole.figures.get(name)
+        both = f"{before}; {value}" if isinstance(value, str) and before else value
+        whole.figures[name] = before + value if isinstance(value, int) and isinstance(before, int) else both
 
 
 async def _settle_and_count(stage: Stage, verdict: Verdict, *, kills: int = 0) -> None:

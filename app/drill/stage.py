@@ -33,6 +33,8 @@ from ledger.records import LOCKS, Mode, Search, User
 from ledger.store import Store
 
 WORDS = ("python", "kotlin", "terraform", "figma", "rust", "salesforce", "copywriting", "kubernetes")
+HOURS = ("02:30", "01:30", "08:00", "23:45")
+ZONES = ("Europe/Berlin", "America/New_York", "Australia/Melbourne", "Asia/Kolkata", "UTC")
 START_MAX_S = 60.0
 CALL_MAX_S = 120.0
 QUIET_RUNS_MAX = 40
@@ -88,6 +90,7 @@ class Stage:
     environment: dict[str, str] = field(default_factory=dict)
     people: dict[str, Mode] = field(default_factory=dict)  # address -> mode
     words: dict[str, tuple[str, ...]] = field(default_factory=dict)  # address -> what they look for
+    hours: dict[str, tuple[str, str]] = field(default_factory=dict)  # address -> at, zone
     timeline: list[tuple[float, str]] = field(default_factory=list)
     servers: list[Server] = field(default_factory=list)
     is_firestore: bool = False
@@ -131,6 +134,9 @@ class Stage:
         fresh.rename(file)
         self.tell(f"the clock moves by {by}")
 
+    def set_clock(self, to: datetime) -> None:
+        self.move(to - self.clock())
+
     async def start(self, kill: Kill | None = None, *, trouble: float = 0.0, store_host: str = "") -> Server:
         """A server; with `trouble`, a share of its store's writes goes wrong, on the way to `store_host` if given."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("SCOUT_", "DRILL_"))}
@@ -169,8 +175,11 @@ class Stage:
             self.tell(f"{report['status']}: {mail.get('sent', 0)} letters, {mail.get('queued', 0)} queued")
         return report
 
-    async def sign_up(self, *, instant: int, daily: int) -> None:
-        """People with one or two words each, the baseline polled before them; the same for the same seed."""
+    async def sign_up(self, *, instant: int, daily: int, zones: bool = False) -> None:
+        """People with one or two words each, the baseline polled before them; the same for the same seed.
+
+        With `zones` each has an hour and a zone of their own; two of the hours fall into changes of the clocks.
+        """
         server = await self.start()
         await self.cron(server)
         await server.end()
@@ -178,6 +187,8 @@ class Stage:
             address = f"u{number:04d}@drill.example"
             self.people[address] = Mode.INSTANT if number < instant else Mode.DAILY
             self.words[address] = tuple(sorted(self.rng.sample(WORDS, self.rng.choice((1, 2)))))
+            if zones:
+                self.hours[address] = (self.rng.choice(HOURS), self.rng.choice(ZONES))
         gate = asyncio.Semaphore(32)
 
         async def one(address: str) -> None:
@@ -194,7 +205,8 @@ class Stage:
 
     def _profile(self, user: User, address: str) -> User:
         search = Search(keywords=self.words[address])
-        return replace(user, mode=self.people[address], searches={"default": search})
+        at, zone = self.hours.get(address, (None, "UTC"))
+        return replace(user, mode=self.people[address], searches={"default": search}, at=at, zone=zone)
 
     def new_jobs(self, count: int) -> None:
         begin = len(self.boards.jobs)

@@ -97,7 +97,7 @@ def test_the_page_tells_each_violation_with_what_happened_around_it() -> None:
 def test_the_command_prints_a_table_and_writes_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FIRESTORE_EMULATOR_HOST", raising=False)
     file = tmp_path / "drill.html"
-    asked = ["twice", "--seed", "4", "--people", "8", "--json", "--report", str(file)]
+    asked = ["twice", "--seed", "4", "--users", "8", "--json", "--report", str(file)]
     done = CliRunner().invoke(drill, asked)
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout.splitlines()[-1])
