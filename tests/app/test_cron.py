@@ -135,13 +135,13 @@ async def test_a_budget_cut_stops_between_users_and_the_next_call_does_exactly_t
     assert (report["status"], report["reason"]) == ("partial", "the next call does the rest")
     assert 0 < len(first) < 20
     assert report["mail"]["alerts"] == len(first)
-    assert report["remaining"] == {"users": 20 - len(first), "jobs": 1}
+    assert (report["remaining"]["users"], report["remaining"]["jobs"]) == (20 - len(first), 1)
 
     transport.begun = -1000
     report = await world.cron()
     assert (report["status"], report["mail"]["alerts"]) == ("completed", 20 - len(first))
     assert world.sent() == {(address, NEW): 1 for address in people}
-    assert (await world.cron())["remaining"] == {"users": 0, "jobs": 0}
+    assert set((await world.cron())["remaining"].values()) == {0}
 
 
 async def test_the_process_being_told_to_end_is_the_wall_reached(world: World) -> None:
@@ -172,6 +172,7 @@ async def test_the_answer_has_the_documented_shape_and_is_kept_as_it_was_given(w
     mail = {"alerts", "digests", "sent", "queued", "failed", "deferred", "unclear", "expired"}
     assert set(report["mail"]) >= mail
     cost = {"reads", "writes", "deletes", "round_trips", "ai_input_tokens", "ai_output_tokens"}
-    assert set(report["cost"]) == cost
+    assert set(report["cost"]) >= cost
+    assert set(report["remaining"]) >= {"users", "jobs"}
     kept = (await world.dump(RUNS))[f"{RUNS}/{report['run_id']}"]
     assert kept["report"] == report
