@@ -15,7 +15,8 @@ _SCORE = r"(?:scores?|ratings?|verdicts?|marks?|points?|punkte?|bewertung|puntua
 _ORDERS = re.compile(
     "|".join(
         (
-            r"^\W*(?:system|assistant|user|human|ai|prompt|instructions?)\s*(?:prompt|message|note)?\s*[:>\]]",
+            r"^\W*(?:system|assistant|user|human|ai|prompt|instructions?)\s*(?:prompt|message|note)?\s*[:>\]]"
+            r".{0,60}\b(?:reply|respond|answer|say|set|ignore|mark|rate|score|output|you must|always|match)\b",
             r"\b(?:ignore|disregard|forget|override|bypass|ignoriere?n?|vergiss|ignora|oublie[zr]?)\b"
             r".{0,60}\b(?:instruction|prompt|rule|above|previous|prior|earlier|anweisung|vorherig|regel|anterior|"
             r"instruccion|consigne|précédent)",

@@ -111,13 +111,16 @@ def _open(api_key: str, base_url: str) -> AsyncAnthropic:
 
 
 def _read(message: Message) -> Reply:
+    content, stop = getattr(message, "content", None), getattr(message, "stop_reason", None)
     usage = _usage(message)
-    blocks = message.content if isinstance(message.content, list) else []
+    if not isinstance(content, list) or not isinstance(stop, str):  # a success by its status, and no message
+        return Reply(End.UNCLEAR, usage=usage, reason="the answer is no message")
+    blocks: list[object] = list(content)
     tools = [block for block in blocks if getattr(block, "type", "") == "tool_use"]
     said: object = getattr(tools[0], "input", None) if tools else None
     if said is None:
         said = "\n".join(str(getattr(block, "text", "")) for block in blocks if getattr(block, "type", "") == "text")
-    match message.stop_reason:
+    match stop:
         case "max_tokens" | "model_context_window_exceeded":
             return Reply(End.CUT, said, usage, "the answer was cut")
         case "refusal":

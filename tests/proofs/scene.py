@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from app.cycle import Skipped, cycle
 from app.deadline import Deadline
@@ -17,6 +18,7 @@ from ledger.records import DELIVERIES, DIGESTS, JOBS, LOCKS, Delivery, Mode, Sea
 from ledger.store import Store, every
 from mail.letter import Site
 from scan.posting import Answer, Items, Posting
+from scan.verdict import Judge
 from tests.proofs.stopping import Building, Stopped, StoppingStore, StoppingTransport, Stops
 
 START = datetime(2026, 11, 30, 7, 0, tzinfo=UTC)  # a Monday, an hour before the daily digest
@@ -57,10 +59,11 @@ class Scene:
     building: Building = field(default_factory=Building)
     reports: list[Report] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
+    judge: Callable[[Stops], Judge] | None = None  # a process's own, which stops with it
 
-    async def person(self, address: str, mode: Mode, *, at: datetime | None = None) -> User:
+    async def person(self, address: str, mode: Mode, *, at: datetime | None = None, **fields: Any) -> User:
         def edit(user: User) -> User:
-            return replace(user, mode=mode, searches={"default": Search(keywords=("python",))})
+            return replace(user, mode=mode, searches={"default": Search(keywords=("python",))}, **fields)
 
         return (await users.save_profile(self.store, address, edit, now=at or self.now)).user
 
@@ -77,6 +80,7 @@ class Scene:
             transport=StoppingTransport(self.building, stops, outcomes),
             site=Site(base_url="https://scout.example.com", mail_from="Scout <scout@example.com>"),
             clock=lambda: self.now,
+            judge=self.judge(stops) if self.judge is not None else None,
         )
         try:
             outcome = await cycle(parts, deadline=Deadline(300, clock=parts.clock, monotonic=lambda: 0.0))

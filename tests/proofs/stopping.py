@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -19,6 +20,9 @@ from ledger.store import Doc, Page, Snapshot, Store, Write
 from mail.letter import Letter
 
 HOWS = ("before", "after", "lost")
+
+
+_mine: ContextVar[int] = ContextVar("effect", default=0)  # of this task: effects of several may overlap
 
 
 class Stopped(BaseException):
@@ -41,6 +45,7 @@ class Stops:
             raise Stopped
         self.count += 1
         self.names.append(name)
+        _mine.set(self.count)
         if self.count != self.at:
             return False
         if self.how == "before":
@@ -50,7 +55,7 @@ class Stops:
 
     def end(self) -> None:
         """Called after an effect has happened. Raises Stopped."""
-        if self.count == self.at and self.how == "after":
+        if _mine.get() == self.at and self.how == "after":
             self.dead = True
             raise Stopped
 
