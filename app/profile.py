@@ -5,10 +5,12 @@ The command line edits the search `default`; other searches are left as they are
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, time
+from typing import Any
 
+from app import gates
 from ledger import ids, users
 from ledger.records import Mode, Search, Stop, User
 from ledger.store import Store
@@ -25,13 +27,17 @@ class BadProfile(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What was given; None was not. `max_age_h` 0 and `sources` () take the limit away."""
+    """What was given; None was not. `max_age_h` 0 and `sources` () take the limit away.
+
+    `gates` are fields of the search as app.gates reads them.
+    """
 
     keywords: tuple[str, ...] | None = None
     must: tuple[str, ...] | None = None
     exclude: tuple[str, ...] | None = None
     max_age_h: int | None = None
     sources: tuple[str, ...] | None = None
+    gates: Mapping[str, Any] = field(default_factory=dict)
     mode: Mode | None = None
     at: str | None = None
     zone: str | None = None
@@ -105,6 +111,7 @@ def applied(user: User, changes: Changes, *, default_at: time) -> User:
         exclude=search.exclude if changes.exclude is None else changes.exclude,
         sources=search.sources if changes.sources is None else changes.sources,
         max_age_h=search.max_age_h if changes.max_age_h is None else changes.max_age_h or None,
+        **changes.gates,
     )
     if not usable_keywords(search) and not any(map(usable_keywords, user.searches.values())):
         raise BadProfile("without a keyword no job ever fits; give --keywords, such as --keywords 'python, fastapi'")
@@ -123,11 +130,12 @@ def described(user: User, *, now: datetime) -> tuple[str, ...]:
 def told(before: User, after: User, *, now: datetime) -> tuple[str, ...]:
     """What differs, one line each: `keywords: python, go (was: python)`."""
     old, new = facts(before, now=now), facts(after, now=now)
-    return tuple(f"{name}: {new[name]} (was: {old[name]})" for name in new if new[name] != old[name])
+    pairs = {name: (new.get(name, "-"), old.get(name, "-")) for name in {**new, **old}}
+    return tuple(f"{name}: {now_} (was: {was})" for name, (now_, was) in pairs.items() if now_ != was)
 
 
 def facts(user: User, *, now: datetime) -> dict[str, str]:
-    """A profile in words, by its parts; `-` for what was not chosen."""
+    """A profile in words, by its parts; `-` for what was not chosen, and only those gates that ask something."""
     search = user.searches.get(DEFAULT_SEARCH, Search())
     return {
         "keywords": join_keywords(search.keywords) or "-",
@@ -135,6 +143,7 @@ def facts(user: User, *, now: datetime) -> dict[str, str]:
         "not": join_keywords(search.exclude) or "-",
         "max age": f"{search.max_age_h} h" if search.max_age_h else "-",
         "sources": ", ".join(search.sources) or "all",
+        **gates.told(search),
         "mode": user.mode.value,
         "digest at": f"{user.at} {user.zone}" if user.at else "the default hour, in UTC",
         "state": state(user, now=now),

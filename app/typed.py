@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from email_validator import EmailNotValidError, validate_email
 
+from app import gates
 from app.profile import BadProfile
 from ledger import ids
 from ledger.ids import BadAddress
@@ -72,3 +74,11 @@ def zone_named(typed: str | None) -> str | None:
         return None if typed is None else zone_of(typed).key
     except BadZone as error:
         raise BadProfile(f"--zone: {error}") from error
+
+
+def gates_of(given: Mapping[str, str | bool | None]) -> dict[str, Any]:
+    """The gates that were given, as fields of a search. Raises BadProfile."""
+    try:
+        return gates.typed(given)
+    except gates.BadGate as error:
+        raise BadProfile(str(error)) from error

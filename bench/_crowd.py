@@ -6,8 +6,9 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from ledger.records import Job, JobState, Search, User
+from ledger.records import Client, Job, JobState, Search, User
 
 USERS_N = 100_000
 KEYWORDS_N = 8
@@ -35,7 +36,7 @@ def _terms() -> list[str]:
 
 
 def users() -> Iterator[User]:
-    dice = random.Random(2)
+    dice, more_dice = random.Random(2), random.Random(4)
     terms = _terms()
     for n in range(USERS_N):
         search = Search(keywords=tuple(dice.sample(terms, KEYWORDS_N)), max_age_h=dice.choice((None, None, 24, 168)))
@@ -43,11 +44,42 @@ def users() -> Iterator[User]:
             search = replace(search, exclude=(dice.choice(terms), "unpaid"))
         if n % 10 == 0:
             search = replace(search, sources=("upwork", "greenhouse"))
+        search = _with_gates(search, more_dice)
         yield User(f"uid{n:06}", f"person{n}@example.com", NOW, f"token{n}", {"default": search})
 
 
+def _with_gates(search: Search, dice: random.Random) -> Search:
+    """Half ask nothing more; the others a few things each, one in ten strictly."""
+    if dice.random() < 0.5:
+        return search
+    return replace(
+        search,
+        min_hourly=dice.choice((None, float(dice.randrange(15, 90)))),
+        min_fixed=dice.choice((None, None, 250.0, 500.0, 1000.0)),
+        currency=dice.choice(("USD", "USD", "EUR", "GBP")),
+        countries=dice.choice(((), ("US",), ("DE", "AT"), ("GB",), ("EUROPE",), ("IN",), ("LATAM",))),
+        contracts=dice.choice(((), (), ("freelance",), ("freelance", "part-time"))),
+        languages=dice.choice(((), (), ("en",), ("en", "de"))),
+        min_client_rating=dice.choice((None, None, None, 4.0, 4.5)),
+        payment_verified_only=dice.random() < 0.1,
+        strict=dice.random() < 0.1,
+    )
+
+
+def _facts(dice: random.Random) -> dict[str, Any]:
+    low = float(dice.randrange(20, 80))
+    pay = {"pay_min": low, "pay_max": low + 20, "currency": dice.choice(("USD", "USD", "EUR")), "period": "hour"}
+    client = Client(rating=round(dice.uniform(3, 5), 1), hires=dice.randrange(50), payment_verified=dice.random() < 0.8)
+    return dice.choice((pay, pay, {})) | {
+        "countries": dice.choice(((), ("WORLD",), ("WORLD",), ("US",), ("US", "CA"), ("EMEA",), ("DE",))),
+        "contracts": dice.choice(((), ("freelance",), ("full-time",))),
+        "language": dice.choice(("en", "en", "en", "de", "")),
+        "client": dice.choice((None, client)),
+    }
+
+
 def jobs() -> Iterator[Job]:
-    dice = random.Random(3)
+    dice, more_dice = random.Random(3), random.Random(5)
     terms = _terms()
     for n in range(JOBS_N):
         found = dice.sample(terms, TERMS_IN_JOB)
@@ -64,4 +96,5 @@ def jobs() -> Iterator[Job]:
             first_seen=NOW - timedelta(hours=dice.choice((1, 1, 30))),
             state=JobState.OPEN,
             key=f"j1{n:032}",
+            **_facts(more_dice),
         )

@@ -1,4 +1,5 @@
-"""Matching at size: 100,000 people with 8 keywords each, out of 20,000 terms, against 500 jobs of 3 KB.
+"""Matching at size: 100,000 people with 8 keywords each, out of 20,000 terms, and gates of every kind, against 500
+jobs of 3 KB.
 
 The people are in a SQLite store before the clock starts and are read through the port by pages. All figures
 come from one child process, so that its peak memory is that of the work and all ratios are of one run.
@@ -22,9 +23,9 @@ from ledger.records import USERS, Job, User, decode, encode
 from ledger.sqlite import SqliteStore
 from ledger.store import every
 from scan.gates import refused
-from scan.rules import rules_of
 from scan.match import Matcher
 from scan.roster import Roster
+from scan.rules import rules_of
 from scan.tokens import pattern_of, read
 
 LOOP_USERS, LOOP_JOBS = 2_000, 5  # the sample that the plain loop is measured on, then scaled

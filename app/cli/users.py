@@ -6,6 +6,7 @@ import asyncio
 import sys
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import click
 
@@ -13,6 +14,7 @@ from app import pause as pausing
 from app import profile, typed
 from app.account import read_account
 from app.cli.errors import Mistake, OneLine
+from app.cli.gates import gate_options
 from app.cli.people import as_json, as_row, show_one
 from app.parts import utc_now
 from app.profile import Changes, Told
@@ -36,13 +38,14 @@ def users() -> None:
 @click.option("--not", "exclude", metavar="LIST", help="Any of these rules a job out.")
 @click.option("--max-age-h", type=click.IntRange(0, typed.MAX_AGE_MAX_H), metavar="N", help="Hours; 0: any age.")
 @click.option("--sources", metavar="LIST", help="Only these sources or boards; '' for all.")
+@gate_options
 @click.option(
     "--mode", type=click.Choice([mode.value for mode in Mode]), help="When letters come. New people: instant."
 )
 @click.option("--at", metavar="HH:MM", help="The hour of the digest, in their zone.")
 @click.option("--zone", metavar="ZONE", help="An IANA name such as Europe/Berlin.")
 @click.option("--resume", is_flag=True, help="Write again to somebody who had stopped.")
-def add(email: str, mode: str | None, resume: bool, max_age_h: int | None, **given: str | None) -> None:
+def add(email: str, mode: str | None, resume: bool, max_age_h: int | None, **given: Any) -> None:
     """Add a person, or change one.
 
     Of one who is there only what is given changes. The next run catches up on the last 24 hours.
@@ -52,12 +55,14 @@ def add(email: str, mode: str | None, resume: bool, max_age_h: int | None, **giv
       scout users add ann@example.com --keywords 'python, fastapi, "machine learning"' --not wordpress
       scout users add ben@example.com --keywords go --mode daily --at 07:30 --zone America/New_York
       scout users add ann@example.com --mode weekly
+      scout users add ann@example.com --min-hourly '60 EUR' --countries 'Germany, AT' --contract freelance
     """
     asked = Changes(
         keywords=typed.keywords_of(given["keywords"], "--keywords"),
         must=typed.keywords_of(given["must"], "--must"),
         exclude=typed.keywords_of(given["exclude"], "--not"),
         max_age_h=max_age_h,
+        gates=typed.gates_of(given),
         mode=Mode(mode) if mode else None,
         at=typed.at_of(given["at"]),
         zone=typed.zone_named(given["zone"]),
