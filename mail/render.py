@@ -40,12 +40,22 @@ class Limits(NamedTuple):
     reason_bytes: int
     link_bytes: int
     twins: int
+    page: bool  # a link to the job's own page
 
 
 GENEROUS = Limits(
-    title_bytes=300, name_bytes=140, pay_bytes=100, source_bytes=200, reason_bytes=400, link_bytes=2000, twins=4
+    title_bytes=300,
+    name_bytes=140,
+    pay_bytes=100,
+    source_bytes=200,
+    reason_bytes=400,
+    link_bytes=2000,
+    twins=4,
+    page=True,
 )
-TIGHT = Limits(title_bytes=120, name_bytes=60, pay_bytes=40, source_bytes=90, reason_bytes=100, link_bytes=390, twins=0)
+TIGHT = Limits(
+    title_bytes=120, name_bytes=60, pay_bytes=40, source_bytes=90, reason_bytes=100, link_bytes=390, twins=0, page=False
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +71,7 @@ class Shown:
     caveat: str
     score: str  # "82 of 100", of a model's verdict; empty without one
     not_scored: str  # why there is none though it was wanted
+    page: str  # where its person says whether it was a good one; empty where room is short
     twins: tuple[tuple[str, str], ...]  # (link, host)
 
 
@@ -203,6 +214,7 @@ def _shown(row: Delivery, at: datetime, site: Site, limits: Limits) -> Shown:
         facts=tuple(filter(None, facts)),
         age=age_of(row, at),
         source=attribution or (f"via {source}" if source else ""),
+        page=f"{site.base_url.rstrip('/')}/me/jobs/{quote(row.key, safe='')}" if limits.page else "",
         why=reason_line(row.verdict_reason or row.reason, limits.reason_bytes),
         caveat=reason_line(row.caveat, limits.reason_bytes),
         score="" if row.verdict_score is None else f"{row.verdict_score} of 100",

@@ -12,7 +12,8 @@ from typing import Any
 from ledger.lifecycle import Attempt, Outcome
 from mail.envelope import Unsendable, headers, needs_smtputf8, not_sent, recipient
 from mail.letter import Letter
-from mail.transports.http import DEADLINE_S, Answer, Poster, retry_after_s
+from mail.transports.http import DEADLINE_S, Answer, Poster, date_s, retry_after_s
+from mail.transports.port import Check
 from mail.transports.smtp_phases import without_addresses
 
 Told = Callable[[str], str]
@@ -24,7 +25,7 @@ class Api:
 
     `outcome_of(answer, told)` says what an answer means; `told` makes the provider's words fit for people: the
     status first, no address, no key. `key_header` carries the letter's outside id to a provider that recognises
-    the same letter by it.
+    the same letter by it. `probed` reads what the provider says about the key at `probe_path`.
     """
 
     name: str
@@ -33,6 +34,8 @@ class Api:
     request_of: Callable[[Letter], dict[str, Any]]
     outcome_of: Callable[[Answer, Told], Attempt]
     key_header: str | None = None
+    probe_path: str = "/"
+    probed: Callable[[Answer], Check] = lambda answer: Check(None, f"answered {answer.status}")
 
 
 class ApiTransport:
@@ -51,8 +54,9 @@ class ApiTransport:
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self._api, self._key = api, key
+        self._base = (url or api.url).rstrip("/").removesuffix(api.path)
         self._poster = Poster(
-            (url or api.url).rstrip("/").removesuffix(api.path) + api.path,
+            self._base + api.path,
             {"Authorization": f"Bearer {key}"},
             deadline_s=deadline_s,
             tls=tls,
@@ -91,6 +95,13 @@ class ApiTransport:
             return f"{self.name} answered {answer.status}: {without_addresses(said.replace(self._key, '(key)'), to)}"
 
         return self._api.outcome_of(answer, told)
+
+    async def check(self, *, at_most_s: float) -> Check:
+        """Ask the provider about the key; nothing is sent."""
+        answer = await self._poster.get(self._base + self._api.probe_path, at_most_s=at_most_s)
+        if isinstance(answer, Attempt):
+            return Check(False, answer.reason, "is the network open to it, and SCOUT_..._URL right?")
+        return replace(self._api.probed(answer), server_time_s=date_s(answer.headers.get("date", "")))
 
     async def close(self) -> None:
         await self._poster.close()

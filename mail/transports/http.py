@@ -80,12 +80,7 @@ class Poster:
     def __init__(
         self, url: str, headers: Mapping[str, str], *, deadline_s: float = DEADLINE_S, tls: ssl.SSLContext | None = None
     ) -> None:
-        try:
-            self._url = httpx2.URL(url)
-        except httpx2.InvalidURL as error:
-            raise ValueError("not a URL") from error
-        if self._url.scheme not in ("http", "https") or not self._url.host:
-            raise ValueError("not an http(s) URL")
+        self._url = _web_address(url)
         given = {"Accept": "application/json", "Content-Type": "application/json", "User-Agent": "scout", **headers}
         if not all(value.isascii() and value.isprintable() for value in given.values()):
             raise ValueError("a header that is not one line of ASCII")
@@ -101,30 +96,37 @@ class Poster:
 
     async def post(self, content: bytes, headers: Mapping[str, str], *, at_most_s: float) -> Answer | Attempt:
         """The provider's answer, or the outcome where no status came. Only cancellation is raised."""
+        return await self._ask("POST", self._url, content, headers, at_most_s=at_most_s)
+
+    async def get(self, url: str, *, at_most_s: float) -> Answer | Attempt:
+        """Ask for something of the same provider; sends nothing. Raises ValueError for a bad URL."""
+        return await self._ask("GET", _web_address(url), None, {}, at_most_s=at_most_s)
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    async def _ask(
+        self, method: str, url: httpx2.URL, content: bytes | None, headers: Mapping[str, str], *, at_most_s: float
+    ) -> Answer | Attempt:
         course = _Course()
         try:
             deadline_s = self.longest_s(at_most_s)
             async with asyncio.timeout(deadline_s):
-                await self._exchange(content, headers, course, connect_s=min(CONNECT_S, deadline_s / 3))
+                request = httpx2.Request(method, url, headers=self._headers, content=content)
+                request.headers.update(headers)
+                request.extensions = {
+                    "trace": course.trace,
+                    # One deadline over all; the client's own for connecting: only that one closes a half-open socket.
+                    "timeout": {"connect": min(CONNECT_S, deadline_s / 3), "read": None, "write": None, "pool": None},
+                }
+                await self._exchange(request, course)
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:  # TimeoutError is an OSError
             if course.status is None:
                 return without_status(error, began=course.began)
         assert course.status is not None
         return Answer(course.status, course.headers, bytes(course.body))
 
-    async def close(self) -> None:
-        await self._client.aclose()
-
-    async def _exchange(
-        self, content: bytes, headers: Mapping[str, str], course: _Course, *, connect_s: float
-    ) -> None:
-        request = httpx2.Request("POST", self._url, headers=self._headers, content=content)
-        request.headers.update(headers)
-        request.extensions = {
-            "trace": course.trace,
-            # One deadline over all; the client's own for connecting, since only that one closes a half-open socket.
-            "timeout": {"connect": connect_s, "read": None, "write": None, "pool": None},
-        }
+    async def _exchange(self, request: httpx2.Request, course: _Course) -> None:
         response = await self._client.handle_async_request(request)
         course.status = response.status_code
         course.headers = dict(response.headers)
@@ -136,6 +138,16 @@ class Poster:
                         break
         finally:
             await response.aclose()
+
+
+def _web_address(url: str) -> httpx2.URL:
+    try:
+        parsed = httpx2.URL(url)
+    except httpx2.InvalidURL as error:
+        raise ValueError("not a URL") from error
+    if parsed.scheme not in ("http", "https") or not parsed.host:
+        raise ValueError("not an http(s) URL")
+    return parsed
 
 
 def without_status(error: Exception, *, began: bool) -> Attempt:
@@ -162,17 +174,18 @@ def retry_after_s(headers: Mapping[str, str], *, now_s: Callable[[], float] = ti
     asked = headers.get("retry-after", "").strip()
     if asked.isascii() and asked.isdigit():
         return min(float(asked), RETRY_AFTER_MAX_S)
-    until_s = _date_s(asked)
+    until_s = date_s(asked)
     reset = headers.get("x-ratelimit-reset", "").strip()
     if until_s is None and reset.isascii() and reset.isdigit():
         until_s = float(reset)
     if until_s is None:
         return None
-    from_s = _date_s(headers.get("date", ""))
+    from_s = date_s(headers.get("date", ""))
     return min(max(0.0, until_s - (now_s() if from_s is None else from_s)), RETRY_AFTER_MAX_S)
 
 
-def _date_s(text: str) -> float | None:
+def date_s(text: str) -> float | None:
+    """An HTTP date as Unix time; None for anything else."""
     try:
         return parsedate_to_datetime(text).timestamp() if text else None
     except (ValueError, OverflowError):

@@ -19,6 +19,7 @@ from pathlib import Path
 from ledger.lifecycle import Attempt, Outcome
 from mail.envelope import Unsendable, as_bytes, not_sent
 from mail.letter import Letter
+from mail.transports.port import Check
 
 WRITERS_MAX = 8
 DEADLINE_S = 10.0
@@ -72,6 +73,14 @@ class OutboxTransport:
         except TimeoutError:
             return Attempt(Outcome.UNCLEAR, "the outbox did not answer in time")
 
+    async def check(self, *, at_most_s: float) -> Check:
+        """Whether a letter could be written, by writing and removing an empty file."""
+        checking = asyncio.get_running_loop().run_in_executor(self._writers, _try, self._path)
+        try:
+            return await asyncio.wait_for(checking, self.longest_s(at_most_s))
+        except TimeoutError:
+            return Check(False, "the folder did not answer in time")
+
     async def close(self) -> None:
         await asyncio.to_thread(self._writers.shutdown)
 
@@ -93,6 +102,18 @@ def _deliver(path: Path, name: str, data: bytes) -> Attempt:
         # It stands there, but a power cut may still take it away.
         return Attempt(Outcome.UNCLEAR, f"the outbox cannot be synced: {os.strerror(error.errno or errno.EIO)}")
     return Attempt(Outcome.ACCEPTED, receipt=name)
+
+
+def _try(path: Path) -> Check:
+    trial = path / "tmp" / f"trial.{time.time_ns()}.{os.getpid()}"
+    try:
+        _make_maildir(path)
+        _write_synced(trial, b"")
+        trial.unlink()
+    except OSError as error:
+        why = os.strerror(error.errno or errno.EIO)
+        return Check(False, f"the folder cannot be written: {why}", "give it room and permission, or name another")
+    return Check(True, f"letters go to {path}")
 
 
 def _make_maildir(path: Path) -> None:

@@ -7,7 +7,8 @@ cannot be proven is UNCLEAR. Adding a transport takes one file here and one line
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from ledger.lifecycle import Attempt
 from mail.letter import Letter
@@ -41,3 +42,23 @@ class Transport(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What a transport found out about its credentials without sending. `ok` None: it cannot be told.
+
+    `mend` says what to do; `server_time_s` is the other side's clock, as Unix time, if it told.
+    """
+
+    ok: bool | None
+    what: str
+    mend: str = ""
+    server_time_s: float | None = None
+
+
+@runtime_checkable
+class Checkable(Protocol):
+    """A transport that can try its credentials."""
+
+    async def check(self, *, at_most_s: float) -> Check: ...

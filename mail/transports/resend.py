@@ -14,6 +14,7 @@ from mail.envelope import recipient, sender
 from mail.letter import Letter
 from mail.transports.api import Api, Told, common, further_headers, text_of
 from mail.transports.http import Answer
+from mail.transports.port import Check
 
 _ABOUT_THE_LETTER = frozenset({400, 405, 422})
 _ABOUT_THE_ACCOUNT = frozenset({401, 403, 404})
@@ -53,7 +54,28 @@ def outcome_of(answer: Answer, told: Told) -> Attempt:
     return Attempt(Outcome.REJECTED if status in _ABOUT_THE_LETTER else Outcome.UNCLEAR, reason)
 
 
-RESEND = Api("resend", "https://api.resend.com", "/emails", request_of, outcome_of, key_header="Idempotency-Key")
+def probed(answer: Answer) -> Check:
+    """The domains of the account. A key that may only send is told so, which proves it as well."""
+    kind = text_of(answer.json() or {}, "name")
+    if answer.status == 200:
+        return Check(True, "the key is accepted")
+    if kind == "restricted_api_key":
+        return Check(True, "the key is accepted, for sending only")
+    if answer.status in _ABOUT_THE_ACCOUNT and kind:
+        return Check(False, f"the key is refused ({kind})", "copy RESEND_API_KEY again, or make a new key")
+    return Check(None, f"it answered {answer.status}, which says nothing about the key")
+
+
+RESEND = Api(
+    "resend",
+    "https://api.resend.com",
+    "/emails",
+    request_of,
+    outcome_of,
+    key_header="Idempotency-Key",
+    probe_path="/domains",
+    probed=probed,
+)
 
 
 def _named(name: str, address: str) -> str:

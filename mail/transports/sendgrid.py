@@ -15,6 +15,7 @@ from mail.envelope import recipient, sender
 from mail.letter import Letter
 from mail.transports.api import Api, Told, common, further_headers, text_of
 from mail.transports.http import Answer, retry_after_s
+from mail.transports.port import Check
 
 _ABOUT_THE_LETTER = frozenset({400, 404, 405, 406, 413, 415})
 _ABOUT_THE_ACCOUNT = frozenset({401, 403, 451})
@@ -66,7 +67,27 @@ def outcome_of(answer: Answer, told: Told) -> Attempt:
     return Attempt(Outcome.REJECTED if status in _ABOUT_THE_LETTER else Outcome.UNCLEAR, told(said))
 
 
-SENDGRID = Api("sendgrid", "https://api.sendgrid.com", "/v3/mail/send", request_of, outcome_of)
+def probed(answer: Answer) -> Check:
+    """The scopes of the key, which every key may ask for."""
+    if answer.status == 200:
+        scopes = (answer.json() or {}).get("scopes")
+        if isinstance(scopes, list) and "mail.send" not in scopes:
+            return Check(False, "the key may not send mail", "make a key with the right Mail Send")
+        return Check(True, "the key may send mail")
+    if answer.status in _ABOUT_THE_ACCOUNT:
+        return Check(False, f"the key is refused ({answer.status})", "copy SENDGRID_API_KEY again, or make a new key")
+    return Check(None, f"it answered {answer.status}, which says nothing about the key")
+
+
+SENDGRID = Api(
+    "sendgrid",
+    "https://api.sendgrid.com",
+    "/v3/mail/send",
+    request_of,
+    outcome_of,
+    probe_path="/v3/scopes",
+    probed=probed,
+)
 
 
 def _first_error(answer: Answer) -> dict[str, Any] | None:

@@ -17,6 +17,7 @@ from aiosmtplib import SMTP, SMTPException, SMTPHeloError, SMTPResponseException
 from ledger.lifecycle import Attempt, Outcome
 from mail.envelope import Unsendable, as_bytes, needs_smtputf8, not_sent, recipient, sender
 from mail.letter import Letter
+from mail.transports.port import Check
 from mail.transports.smtp_phases import Phase, answered, broken, receipt
 from mail.transports.smtp_pool import Idle, hang_up
 
@@ -102,6 +103,22 @@ class SmtpTransport:
         finally:
             if course.client is not None:
                 hang_up(course.client, politely=course.phase not in (Phase.DATA, Phase.DOT))
+
+    async def check(self, *, at_most_s: float) -> Check:
+        """Connect, encrypt and sign in as for a letter, then hang up; nothing is sent."""
+        if self._username is not None and self._tls == "none":
+            return Check(False, "a user name is configured but no TLS", "write smtps://, or smtp:// for STARTTLS")
+        course = _Course()
+        try:
+            async with asyncio.timeout(min(self._before_dot_s, at_most_s)):
+                await self._open(course)
+        except (SMTPException, OSError, ValueError) as error:
+            reason = broken(course.phase, error, "").reason
+            return Check(False, reason, "are host, port, user and password of SCOUT_MAIL right?")
+        finally:
+            if course.client is not None:
+                hang_up(course.client, politely=True)
+        return Check(True, "signed in" if self._username is not None else "it answers; no user is configured")
 
     async def close(self) -> None:
         self._idle.close()
