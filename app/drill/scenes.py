@@ -11,8 +11,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from app.drill.count import Verdict, count, state_of
 from app.drill.boards import MOODS
+from app.drill.count import Verdict, count, state_of
 from app.drill.cutter import cutter_before
 from app.drill.kills import KINDS, WHENS, Kill
 from app.drill.sink import FAULTS
