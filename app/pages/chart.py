@@ -67,4 +67,4 @@ def _row(place: int, label: str, values: Sequence[float]) -> Row:
 
 
 def _short(value: float) -> str:
-    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
+    return f"{value:,.0f}" if value == int(value) or value >= 100 else f"{value:.2g}"

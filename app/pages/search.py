@@ -13,7 +13,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
-from app.pages import fields
+from app.pages import fields, words
 from app.pages.form import Form, Refused, read_form
 from app.pages.preview import Preview, preview
 from app.pages.schema import form_of
@@ -144,7 +144,7 @@ def _draft(form: Form, user: User, sources: list[str]) -> Draft:
         try:
             values[key] = keywords_of(form.text(key), label) or ()
         except BadProfile as error:
-            errors[key] = str(error).removeprefix(f"{label}: ").capitalize()
+            errors[key] = words.sentence(str(error).removeprefix(f"{label}: "))
     gates, gate_values = fields.typed(form, kept, sources)
     search = replace(kept, **values, **gate_values)
     lists = {key: form.text(key) for key in LISTS}

@@ -18,7 +18,7 @@ from app.pages.visitor import SignInFirst, is_operator, parts_of, visitor_of
 from app.parts import Parts
 from ledger import runs, sources
 from ledger.lifecycle import State
-from ledger.records import DELIVERIES, BadRecord, Delivery, SourceState, decode
+from ledger.records import DELIVERIES, BadRecord, Delivery, Health, SourceState, decode
 from ledger.store import Store
 
 router = APIRouter(default_response_class=HTMLResponse)
@@ -35,6 +35,7 @@ class Status:
     since: datetime  # what the age counts from: that, or the start
     runs: list[Mapping[str, Any]]
     sources: list[SourceState]
+    unreadable: int  # source documents
     unclear: list[Delivery]
     unclear_more: bool
 
@@ -55,7 +56,14 @@ async def status(request: Request) -> Response:
     found = await read_status(parts_of(request), started_at=request.app.state.started_at)
     if wants_json:
         return JSONResponse(as_json(found))
-    return page(request, "status.html", status_=found, chart=chart(found.runs), stale_after=settings.stale_after_s)
+    return page(
+        request,
+        "status.html",
+        status_=found,
+        is_failing=is_failing,
+        chart=chart(found.runs),
+        stale_after=settings.stale_after_s,
+    )
 
 
 async def read_status(parts: Parts, *, started_at: datetime) -> Status:
@@ -63,7 +71,7 @@ async def read_status(parts: Parts, *, started_at: datetime) -> Status:
     now = parts.clock()
     last = await runs.last_complete_at(parts.store)
     since = last or started_at
-    states, _ = await sources.every_state(parts.store)
+    states, bad = await sources.every_state(parts.store)
     configured = [state for state in states if state.name in parts.sources]
     unclear, more = await _unclear(parts.store)
     return Status(
@@ -72,10 +80,15 @@ async def read_status(parts: Parts, *, started_at: datetime) -> Status:
         last_complete_at=last,
         since=since,
         runs=[run for run in await runs.latest(parts.store, limit=RUNS_SHOWN) if "jobs" in run],
-        sources=sorted(configured, key=lambda state: (state.failures == 0, state.name)),
+        sources=sorted(configured, key=lambda state: (not is_failing(state), state.name)),
+        unreadable=len(bad),
         unclear=unclear,
         unclear_more=more,
     )
+
+
+def is_failing(source: SourceState) -> bool:
+    return source.failures > 0 or source.health is Health.SUSPENDED
 
 
 def as_json(status: Status) -> dict[str, Any]:

@@ -43,7 +43,7 @@ async def why(request: Request) -> Response:
     typed = request.query_params.get("link", "").strip()
     error, answer = "", None
     if typed:
-        link = absolute(typed if "://" in typed[:12] else f"https://{typed}") if len(typed) <= LINK_MAX_CHARS else ""
+        link = read_link(typed)
         if link:
             week = await request.app.state.week.jobs(parts_of(request).store, now=visitor.now)
             answer = await why_not(parts_of(request), visitor, link, week)
@@ -51,6 +51,13 @@ async def why(request: Request) -> Response:
             error = "That is not the link of a job. Copy it from the browser's address line."
     facts = {"typed": typed[:LINK_MAX_CHARS], "error": error, "answer": answer, "zone": visitor.user.zone}
     return page(request, "why.html", status=400 if error else 200, **facts)  # type: ignore[arg-type]  # all facts
+
+
+def read_link(typed: str) -> str:
+    """The link that was pasted, with or without https://; empty if it is none."""
+    if len(typed) > LINK_MAX_CHARS or any(c.isspace() for c in typed):
+        return ""
+    return absolute(typed if "://" in typed[:12] else f"https://{typed}")
 
 
 async def why_not(parts: Parts, visitor: Visitor, link: str, week: list[Told]) -> Answer:

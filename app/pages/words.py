@@ -90,6 +90,11 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one}" if number == 1 else f"{number:,} {many or one + 's'}"
 
 
+def sentence(said: str) -> str:
+    """With a capital first letter; what somebody typed keeps its case."""
+    return said[:1].upper() + said[1:]
+
+
 def safe_link(url: str) -> str:
     """A link that opens a web page, or nothing."""
     return web_link(url, LINK_MAX_BYTES) or ""

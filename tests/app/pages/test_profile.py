@@ -1,0 +1,219 @@
+"""Saying what fits: searches, gates, settings; nothing typed is lost, and two tabs do not undo each other."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from app.pages import fields
+from ledger import ids, users
+from ledger.records import Mode, Search, User
+from scan.keywords import KEYWORDS_MAX
+from tests.app.pages.visits import ANN, field, save_search, signed_in, text, visiting
+from tests.world import World, item
+
+
+async def person(world: World) -> User:
+    found = await users.read(world.store, ids.uid_of(ANN))
+    assert found is not None
+    return found.record
+
+
+async def test_a_saved_search_is_kept_as_typed_and_the_next_run_catches_up(world: World) -> None:
+    await world.begin()
+    world.after(minutes=15)
+    world.feed(item("Gardener"), item("Python developer"))
+    await world.cron()
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        answer = await save_search(
+            client, "Backend", keywords='Python,  "C, and more"', must="remote", exclude="php", max_age_h="48"
+        )
+        assert answer.headers["location"] == "/me?saved=Backend"
+        expected = Search(keywords=("Python", "C, and more"), must=("remote",), exclude=("php",), max_age_h=48)
+        assert (await person(world)).searches == {"Backend": expected}
+        await save_search(client, "Backend", was="Backend", keywords="python")
+    report = await world.cron()
+    assert report["mail"]["alerts"] == 1
+    assert world.sent() == {(ANN, "Python developer"): 1}
+
+
+async def test_a_search_is_renamed_removed_and_several_are_kept(world: World) -> None:
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        await save_search(client, "One")
+        await save_search(client, "Two", keywords="go")
+        await save_search(client, "Three", was="One", keywords="rust")
+        assert {name: s.keywords for name, s in (await person(world)).searches.items()} == {
+            "Three": ("rust",),
+            "Two": ("go",),
+        }
+        taken = await save_search(client, "Two", was="Three")
+        assert (taken.status_code, "Another search of yours" in text(taken.text)) == (400, True)
+        await save_search(client, was="Three", do="delete")
+        assert list((await person(world)).searches) == ["Two"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "name", "said"),
+    [
+        ({"keywords": "", "must": ""}, "keywords", "Without a keyword"),
+        ({"keywords": "((("}, "keywords", "no letter or digit"),
+        ({"keywords": ", ".join(f"k{n}" for n in range(10_000))}, "keywords", f"for {KEYWORDS_MAX} keywords"),
+        ({"keywords": "x" * 101}, "keywords", "at most 100 characters"),
+        ({"max_age_h": "soon"}, "gate-max_age_h", "is not a number from 1 to 2,160"),
+        ({"max_age_h": "9" * 5000}, "gate-max_age_h", "is not a number from 1 to 2,160"),
+        ({"sources": "nowhere"}, "gate-sources", "not one of these"),
+        ({"name": " "}, "name", "Give it a name"),
+        ({"name": "n" * 61}, "name", "at most 60"),
+        ({"name": "__x__"}, "name", "Give it a name"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+async def test_a_mistake_is_told_beside_its_field_and_nothing_typed_is_lost(
+    world: World, typed: dict[str, str], name: str, said: str
+) -> None:
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        answer = await save_search(client, **({"name": "Mine", "must": "remote", "exclude": "<b>php</b>"} | typed))
+    assert answer.status_code == 400
+    assert said in answer.text.split(f'id="{name}-error">')[1].split("</p>")[0].replace("&#39;", "'")
+    page = answer.text
+    assert typed.get("must") == "" or ">remote</textarea>" in page
+    assert "&lt;b&gt;php&lt;/b&gt;</textarea>" in page
+    assert "<b>" not in page
+    for key, value in typed.items():
+        if key in ("keywords",):
+            assert f">{value}</textarea>" in page
+        elif key == "max_age_h":
+            assert f'value="{value}"' in page
+    assert (await person(world)).searches == {}
+
+
+async def test_the_second_of_two_tabs_is_told_and_loses_nothing(world: World) -> None:
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        await save_search(client, "Mine", keywords="python")
+        forms = [await client.get("/me/search", params={"name": "Mine"}) for _ in range(2)]
+        typed = [
+            {"was": "Mine", "name": "Mine", "do": "save", "must": "", "exclude": "", "mark": field(form.text, "mark"),
+             "keywords": keywords}
+            for form, keywords in zip(forms, ("rust", "go"), strict=True)
+        ]  # fmt: skip
+        answers = await asyncio.gather(*(client.post("/me/search", data=fields_) for fields_ in typed))
+        assert sorted(answer.status_code for answer in answers) == [303, 409]
+        late = next(n for n, answer in enumerate(answers) if answer.status_code == 409)
+        page = answers[late].text
+        assert "changed in another window" in text(page)
+        assert f">{typed[late]['keywords']}</textarea>" in page
+        assert (await person(world)).searches["Mine"].keywords == (typed[1 - late]["keywords"],)
+        again = await client.post("/me/search", data=typed[late] | {"mark": field(page, "mark")})
+        assert again.status_code == 303
+        assert (await person(world)).searches["Mine"].keywords == (typed[late]["keywords"],)
+
+
+async def test_a_run_between_opening_and_saving_is_no_conflict(world: World) -> None:
+    await world.begin()
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        await save_search(client, "Mine")
+        form = await client.get("/me/search", params={"name": "Mine"})
+        letters = await client.get("/me/letters")
+        await world.cron()  # clears the catch-up: the document moves
+        fields_ = {"was": "Mine", "name": "Mine", "mark": field(form.text, "mark"), "keywords": "go", "do": "save"}
+        assert (await client.post("/me/search", data=fields_)).status_code == 303
+        kept = {"mode": "daily", "mark": field(letters.text, "mark"), "zone": "UTC"}
+        assert (await client.post("/me/letters", data=kept)).status_code == 303
+    assert (await person(world)).mode is Mode.DAILY
+
+
+async def test_settings_of_the_mail_are_saved_and_told_wrong_beside_their_fields(world: World) -> None:
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        form = (await client.get("/me/letters")).text
+        good = {"mark": field(form, "mark"), "mode": "weekly", "at": "07:30", "zone": "Europe/Berlin",
+                "quiet_from": "22:00", "quiet_to": "06:00", "pause": "2027-01-07", "ai": "yes",
+                "about": "I like <b>tests",
+                "ai_threshold": "70"}  # fmt: skip
+        bad = good | {"at": "25:00", "zone": "Mars/Base", "quiet_to": "", "pause": "2020-01-01", "ai_threshold": "101",
+                      "mode": "hourly", "about": "x" * 3000}  # fmt: skip
+        answer = await client.post("/me/letters", data=bad)
+        assert answer.status_code == 400
+        for name in ("at", "zone", "quiet_from", "pause", "ai_threshold", "mode", "about"):
+            assert f'id="{name}-error"' in answer.text, name
+        assert "x" * 3000 in answer.text
+        assert "Mars/Base</option>" in answer.text
+        assert (await client.post("/me/letters", data=good)).status_code == 303
+        user = await person(world)
+        assert (user.mode, user.at, user.zone, user.quiet_from, user.quiet_to) == (
+            Mode.WEEKLY, "07:30", "Europe/Berlin", "22:00", "06:00")  # fmt: skip
+        assert (user.ai, user.about, user.ai_threshold) == (True, "I like <b>tests", 70)
+        assert user.paused_until is not None
+        assert user.paused_until.isoformat() == "2027-01-06T23:00:00+00:00"
+        assert "Paused until Thu 7 Jan, 00:00" in text((await client.get("/me")).text)
+        assert (await client.post("/me/letters", data=good | {"pause": ""})).status_code == 409
+        fresh = field((await client.get("/me/letters")).text, "mark")
+        assert (await client.post("/me/letters", data=good | {"pause": "", "mark": fresh})).status_code == 303
+        assert (await person(world)).paused_until is None
+
+
+async def test_quiet_hours_hold_a_letter_back_until_they_end(world: World) -> None:
+    await world.begin()
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        await save_search(client)
+        form = (await client.get("/me/letters")).text
+        quiet = {"mark": field(form, "mark"), "mode": "instant", "quiet_from": "06:00", "quiet_to": "09:00"}
+        assert (await client.post("/me/letters", data=quiet)).status_code == 303
+        world.after(minutes=15)
+        world.feed(item("Gardener"), item("Python developer"))
+        await world.cron()
+        assert world.sent() == {}
+        said = text((await client.get("/me/history")).text)
+        assert "Waiting, goes out from Mon 30 Nov, 09:00 UTC on" in said
+        world.after(hours=2)
+        await world.cron()
+        assert world.sent() == {(ANN, "Python developer"): 1}
+
+
+async def test_somebody_who_unsubscribed_sees_it_and_resumes_with_one_button(world: World) -> None:
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        await save_search(client)
+        token = (await person(world)).token
+        assert (await client.post(f"/unsubscribe/{token}")).status_code == 200
+        assert "you unsubscribed" in text((await client.get("/me")).text)
+        await save_search(client, "My search", was="My search", keywords="go")  # changes the search, not the stop
+        stopped = await person(world)
+        assert (stopped.active, stopped.wake_at) == (False, None)
+        assert (await client.post("/me/resume")).status_code == 303
+        user = await person(world)
+        assert (user.active, user.stopped) == (True, None)
+        assert user.catch_up is not None
+
+
+async def test_a_search_without_a_keyword_is_told(world: World) -> None:
+    await world.user(ANN)
+    await users.change(
+        world.store, ids.uid_of(ANN), lambda user: replace(user, searches={"Old": Search(keywords=("", "  "))})
+    )
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        assert "None of your searches has a keyword" in text((await client.get("/me")).text)
+
+
+def test_every_gate_of_a_search_has_a_field() -> None:
+    words = {"keywords", "must", "exclude"}
+    gates = {name for name in Search.__dataclass_fields__ if name not in words}
+    assert gates == {gate.field for gate in fields.GATES}
+
+
+async def test_a_page_stays_small_with_two_hundred_keywords(world: World) -> None:
+    many = tuple(f"keyword {n}" for n in range(200))
+    await world.user(ANN, *many)
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        sizes = {path: len((await client.get(path)).content) for path in ("/me", "/me/search?name=default")}
+    assert max(sizes.values()) < 60_000, sizes
