@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from datetime import datetime
 from functools import partial
@@ -49,7 +50,7 @@ def _posting(item: Item, *, now: datetime) -> Posting | str:
         slug,
         name=item.text("title"),
         link=item.text("url"),
-        markup=item.text("description"),
+        markup=_markup(item.text("description")),
         now=now,
         company=company,
         place=(item.text("location"), "Remote" if item.flag("remote") else ""),
@@ -58,6 +59,11 @@ def _posting(item: Item, *, now: datetime) -> Posting | str:
         dates=(item.raw("created_at"),),
         aliases=aliases,
     )
+
+
+def _markup(description: str) -> str:
+    """Some descriptions are escaped once more, but for a trailer of the board's own."""
+    return html.unescape(description) if description.startswith("&lt;") else description
 
 
 def make(config: SourceConfig, fetcher: Fetcher, _: Secrets) -> BoardSource:
@@ -81,5 +87,5 @@ KIND = Kind(
     attribution="Arbeitnow",
     terms="A public feed of mostly German jobs; link back to the listing.",
     hosts=("arbeitnow.com",),
-    job_link=re.compile(r"//arbeitnow\.com/jobs/companies/[^/?#]+/([^/?#]+)$"),
+    job_link=re.compile(r"//arbeitnow\.com/jobs/companies/[^/?#]+/([^/?#]+)(?:[?]|$)"),
 )

@@ -86,5 +86,5 @@ KIND = Kind(
         "query": Option("words that the board looks for; unset: all projects"),
     },
     hosts=("freelancer.com",),
-    job_link=re.compile(r"//freelancer\.com/projects/(?:[^?#]*-)?([0-9]{5,15})(?:\.html)?$"),
+    job_link=re.compile(r"//freelancer\.com/projects/(?:[^?#]*-)?([0-9]{5,15})(?:\.html)?(?:[?]|$)"),
 )

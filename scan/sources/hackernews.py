@@ -117,5 +117,5 @@ KIND = Kind(
     attribution="Hacker News",
     terms="A public search API without a key; comments belong to their authors and hold their names and addresses.",
     hosts=("news.ycombinator.com", "hn.algolia.com"),
-    job_link=re.compile(r"//news\.ycombinator\.com/item\?id=([0-9]{1,12})$"),
+    job_link=re.compile(r"//news\.ycombinator\.com/item\?id=([0-9]{1,12})(?:&|$)"),
 )

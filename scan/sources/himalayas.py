@@ -17,7 +17,7 @@ from scan.sources.kind import Kind, Secrets, SourceConfig
 PAGE_ITEMS = 20  # the board's own maximum
 PAGES_MAX = 5
 CURSOR_MAX_CHARS = 500
-JOB = re.compile(r"//himalayas\.app/(companies/[^/?#]+/jobs/[^/?#]+)$")
+JOB = re.compile(r"//himalayas\.app/(companies/[^/?#]+/jobs/[^/?#]+)(?:[?]|$)")
 
 
 def parse(body: bytes, *, now: datetime, root: str = "") -> Page | Unreadable:

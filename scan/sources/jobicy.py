@@ -61,5 +61,5 @@ KIND = Kind(
     attribution="Jobicy",
     terms="At most one poll an hour; jobs are 6 hours late; credit and a direct link; no passing on to aggregators.",
     hosts=("jobicy.com",),
-    job_link=re.compile(r"//jobicy\.com/jobs/([0-9]{1,15})(?:-[^/?#]*)?$"),
+    job_link=re.compile(r"//jobicy\.com/jobs/([0-9]{1,15})(?:-[^/?#]*)?(?:[?]|$)"),
 )

@@ -72,5 +72,5 @@ KIND = Kind(
     attribution="Remote OK",
     terms="Link back with a followed link and name Remote OK as the source, or access is cut.",
     hosts=("remoteok.com", "remoteok.io"),
-    job_link=re.compile(r"//remoteok\.(?:com|io)/remote-jobs/(?:[^/?#]*-)?([0-9]{4,15})$", re.IGNORECASE),
+    job_link=re.compile(r"//remoteok\.(?:com|io)/remote-jobs/(?:[^/?#]*-)?([0-9]{4,15})(?:[?]|$)", re.IGNORECASE),
 )

@@ -59,5 +59,5 @@ KIND = Kind(
     attribution="Remotive",
     terms="At most 4 polls a day; jobs are 24 hours late; link back and name the source; no passing on to aggregators.",
     hosts=("remotive.com", "remotive.io"),
-    job_link=re.compile(r"//remotive\.(?:com|io)/remote-jobs/(?:[^?#]*-)?([0-9]{4,15})$", re.IGNORECASE),
+    job_link=re.compile(r"//remotive\.(?:com|io)/remote-jobs/(?:[^?#]*-)?([0-9]{4,15})(?:[?]|$)", re.IGNORECASE),
 )

@@ -30,6 +30,6 @@ KIND = Kind(
     attribution="We Work Remotely",
     terms="The feed asks for an hour between two polls (ttl 60).",
     hosts=("weworkremotely.com",),
-    job_link=re.compile(r"//weworkremotely\.com/remote-jobs/([^/?#]+)$"),
+    job_link=re.compile(r"//weworkremotely\.com/remote-jobs/([^/?#]+)(?:[?]|$)"),
     recognise=recognise,
 )
