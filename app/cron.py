@@ -63,7 +63,8 @@ async def _answer(parts: Parts, deadline: Deadline) -> dict[str, Any]:
     }
 
 
-@router.api_route("/cron", methods=["GET", "POST"])
+@router.get("/cron")
+@router.post("/cron")
 @router.api_route("/cron/", methods=["GET", "POST"], include_in_schema=False)
 async def cron(request: Request) -> JSONResponse:
     """Run once. 200 completed, partial or skipped; 400, 401; 503 when the run as a whole could not work."""

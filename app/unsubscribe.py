@@ -46,7 +46,8 @@ HEADERS = {
 }
 
 
-@router.api_route("/unsubscribe/{token}", methods=["GET", "HEAD"], response_class=HTMLResponse)
+@router.get("/unsubscribe/{token}", response_class=HTMLResponse)
+@router.head("/unsubscribe/{token}", include_in_schema=False, response_class=HTMLResponse)
 async def ask(request: Request, token: str) -> HTMLResponse:
     """A page with a button, whoever asks and however often; it changes nothing. 404: nobody has this token."""
     parts: Parts = request.app.state.parts

@@ -75,7 +75,8 @@ async def _ask_both(parts: Parts, visitor: Visitor, new: str) -> bool:
     return await send_note(parts, asks_old, now=now) and await send_note(parts, asks_new, now=now)
 
 
-@router.api_route("/confirm/{token}", methods=["GET", "HEAD"])
+@router.get("/confirm/{token}")
+@router.head("/confirm/{token}", include_in_schema=False)
 async def confirm_page(request: Request, token: str) -> Response:
     """What is going to change, and a button; nothing is spent."""
     parts = parts_of(request)

@@ -28,6 +28,7 @@ TYPED_MAX_CHARS = 320
 
 
 @router.get("/")
+@router.head("/", include_in_schema=False)
 async def front(request: Request) -> Response:
     visitor = await visitor_of(request)
     return _front(request, then=request.query_params.get("then", ""), visitor=visitor)
@@ -62,7 +63,8 @@ async def login(request: Request) -> Response:
             return answer
 
 
-@router.api_route("/login/{token}", methods=["GET", "HEAD"])
+@router.get("/login/{token}")
+@router.head("/login/{token}", include_in_schema=False)
 async def link_page(request: Request, token: str) -> Response:
     """Whose account it is, and a button. Scanners may come here as often as they like: nothing is spent."""
     parts = parts_of(request)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import replace
 from datetime import timedelta
 
@@ -116,15 +115,12 @@ async def test_a_preview_over_two_thousand_jobs_reads_the_store_once_for_many_vi
         await signed_in(client, world)
         await save_search(client)
         first = len(reads)
-        began_s = time.perf_counter()
         tried = {"keywords": "django, python", "do": "preview"}
         answers = await asyncio.gather(*(client.post("/me/search", data=tried) for _ in range(3)))
-        took_s = (time.perf_counter() - began_s) / 3
     assert [answer.status_code for answer in answers] == [200] * 3
     assert first == 0
     assert 0 < len(reads) <= 6  # pages of one reading
     assert "2,000" in answers[0].text
-    print(f"a preview over 2,000 jobs: {took_s * 1000:.0f} ms")  # noqa: T201 - measured, not judged: machines differ
 
 
 WHY = (
