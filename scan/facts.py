@@ -16,7 +16,7 @@ from scan.pay import Pay, Period, parse_pay, pay_of, said
 from scan.places import areas_of, read_places
 from scan.posting import Posting
 
-TRAILER_MAX_CHARS = 2000  # the end of a text, where marketplaces put what they know of a job
+TRAILER_MAX_CHARS = 5000  # the end of a text, where marketplaces put what they know of a job
 AREAS_MAX = 300
 
 # Lines that marketplaces for freelancers end their texts with, and the period that each stands for.
@@ -56,7 +56,10 @@ def _pay(posting: Posting) -> tuple[str, Pay | None]:
 
 
 def _trailed(text: str) -> tuple[str, Pay | None]:
-    found = _TRAILER.search(text[-TRAILER_MAX_CHARS:])
+    """The last such line: one further up is the client's own."""
+    found = None
+    for found in _TRAILER.finditer(text[-TRAILER_MAX_CHARS:]):
+        pass
     if found is None:
         return "", None
     pay = parse_pay(found[2], period=_TRAILED[found[1]])

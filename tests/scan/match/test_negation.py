@@ -1,0 +1,92 @@
+"""A keyword that a text turns down is told, not hidden."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scan.match import Fit, decide
+from scan.negation import EXCERPT_MAX_CHARS, turned_down
+from scan.tokens import pattern_of, read
+from tests.scan.match.people import NOW, PATIENT, a_job, looking_for
+
+
+@pytest.mark.parametrize(
+    ("keyword", "text", "told"),
+    [
+        ("Java", "Python developer, no Java needed.", "no java needed"),
+        ("database", "We are not interested in database work", "not interested in database"),
+        ("Java", "Java is not required", "java is not required"),
+        ("Java", "Java experience isn’t required", "java experience isn't required"),
+        ("Scala", "No Java, Kotlin or Scala please", "no java, kotlin or scala please"),
+        ("Java", "no Java/Kotlin", "no java"),
+        ("WordPress", "ohne WordPress", "ohne wordpress"),
+        (".NET", "We don't use .NET anymore", "don't use .net"),
+        ("JavaScript", "Java, not JavaScript", "not javascript"),
+        ("C++", "without C++", "without c++"),
+        ("Go", "No Go needed", "no go needed"),
+        ("machine learning", "no prior experience in Machine-Learning", "no prior experience in machine learning"),
+        ("Java", "We like Java. No Java EE", "no java"),
+    ],
+)
+def test_is_turned_down(keyword, text, told) -> None:
+    decision = decide(looking_for(keyword), a_job("Developer", text), now=NOW)
+    assert isinstance(decision, Fit)
+    assert decision.reason == f'{keyword} in the text, but it says "{told}"'
+
+
+@pytest.mark.parametrize(
+    ("keyword", "text"),
+    [
+        ("Java", "Not only Java but Kotlin"),
+        ("Java", "Do you know Java? No! Java rules"),
+        ("Python", "No nonsense, Python"),
+        ("Java", "Java, not JavaScript"),
+        ("IT", "We do not need it. IT experience"),
+        ("Java", "No. Java"),
+        ("Java", "notJava Java"),
+    ],
+)
+def test_is_not_turned_down(keyword, text) -> None:
+    decision = decide(looking_for(keyword), a_job("Developer", text), now=NOW)
+    assert isinstance(decision, Fit)
+    assert decision.reason == f"{keyword} in the text"
+
+
+def test_nothing_reaches_from_the_title_into_the_text() -> None:
+    decision = decide(looking_for("Java"), a_job("We want no", "Java"), now=NOW)
+    assert isinstance(decision, Fit)
+    assert decision.reason == "Java in the text"
+
+
+def test_at_most_three_are_told_and_with_the_pay() -> None:
+    text = "no Java. no Scala. no Kotlin. no Groovy."
+    user = looking_for("Java", "Scala", "Kotlin", "Groovy", min_hourly=10)
+    decision = decide(user, a_job("Dev", text), now=NOW)
+    assert isinstance(decision, Fit)
+    assert decision.reason == (
+        'Java, Scala, Kotlin, Groovy in the text, but it says "no java", "no scala", "no kotlin"; pay not stated'
+    )
+
+
+WORDS = st.lists(
+    st.sampled_from(
+        ["no", "not", "java", "scala", "or", "/", ",", " ", ".", "needed", "is", "the", "n't", "C++", "\ud800"]
+    )
+)
+
+
+@PATIENT(max_examples=300)
+@given(WORDS.map(" ".join), st.sampled_from(["java", "c++", "scala"]))
+def test_an_excerpt_is_short_and_holds_nothing_but_the_texts_own_words(text, keyword) -> None:
+    line = read("", text).line
+    told = turned_down(line, pattern_of(keyword))
+    assert len(told) <= EXCERPT_MAX_CHARS
+    assert all(word in line.replace("\0", "") for word in told.split())
+
+
+@pytest.mark.parametrize("unit", ["no ", "no java, ", "java ", "not in the ", "or java/", "no java or "])
+def test_a_long_text_of_one_unit_is_looked_at(unit) -> None:
+    """The suite's own time limit is the bound."""
+    turned_down(read("", unit * 50_000).line, pattern_of("java"))
