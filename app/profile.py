@@ -17,8 +17,10 @@ from ledger.store import Store
 from ledger.users import Saved
 from scan.keywords import join_keywords
 from scan.match import usable_keywords
+from scan.reasons import plain_line
 
 DEFAULT_SEARCH = "default"
+ABOUT_SHOWN_CHARS = 200
 
 
 class BadProfile(ValueError):
@@ -41,6 +43,9 @@ class Changes:
     mode: Mode | None = None
     at: str | None = None
     zone: str | None = None
+    ai: bool | None = None
+    about: str | None = None
+    ai_threshold: int | None = None
     resume: bool = False
 
 
@@ -119,7 +124,16 @@ def applied(user: User, changes: Changes, *, default_at: time) -> User:
     if changes.zone is not None and at is None:
         at = default_at.isoformat("minutes")
     searches = {**user.searches, DEFAULT_SEARCH: search}
-    return replace(user, searches=searches, mode=changes.mode or user.mode, at=at, zone=zone)
+    return replace(
+        user,
+        searches=searches,
+        mode=changes.mode or user.mode,
+        at=at,
+        zone=zone,
+        ai=user.ai if changes.ai is None else changes.ai,
+        about=user.about if changes.about is None else changes.about,
+        ai_threshold=user.ai_threshold if changes.ai_threshold is None else changes.ai_threshold,
+    )
 
 
 def described(user: User, *, now: datetime) -> tuple[str, ...]:
@@ -146,8 +160,18 @@ def facts(user: User, *, now: datetime) -> dict[str, str]:
         **gates.told(search),
         "mode": user.mode.value,
         "digest at": f"{user.at} {user.zone}" if user.at else "the default hour, in UTC",
+        **_verdicts(user),
         "state": state(user, now=now),
     }
+
+
+def _verdicts(user: User) -> dict[str, str]:
+    """Only of those who want them."""
+    if not user.ai:
+        return {}
+    about = plain_line(user.about)
+    shown = about if len(about) <= ABOUT_SHOWN_CHARS else about[: ABOUT_SHOWN_CHARS - 1] + "…"
+    return {"verdicts": f"from {user.ai_threshold} of 100", "about": shown or "-"}
 
 
 def state(user: User, *, now: datetime) -> str:

@@ -13,10 +13,12 @@ from ledger import ids
 from ledger.ids import BadAddress
 from ledger.schedule import BadZone, time_of, zone_of
 from scan.keywords import BadKeywords, parse_keywords
+from scan.text import squeezed
 from scan.tokens import pattern_of
 
 MAX_AGE_MAX_H = 24 * 90
 SHOWN_MAX_CHARS = 60
+ABOUT_MAX_CHARS = 2_000
 
 
 def address_of(typed: str, *, smtputf8: bool) -> str:
@@ -32,6 +34,15 @@ def address_of(typed: str, *, smtputf8: bool) -> str:
         raise BadProfile(f"{trimmed!r} has letters before the @ that this mail transport cannot send to; "
                          "use an address with ASCII letters there")  # fmt: skip
     return trimmed
+
+
+def about_of(typed: str | None) -> str | None:
+    """What somebody says about themselves, for the model. Raises BadProfile."""
+    if typed is None:
+        return None
+    if len(typed) > ABOUT_MAX_CHARS:
+        raise BadProfile(f"--about: at most {ABOUT_MAX_CHARS:,} characters; these are {len(typed):,}")
+    return squeezed(typed)
 
 
 def keywords_of(typed: str | None, what: str) -> tuple[str, ...] | None:

@@ -44,6 +44,9 @@ def users() -> None:
 )
 @click.option("--at", metavar="HH:MM", help="The hour of the digest, in their zone.")
 @click.option("--zone", metavar="ZONE", help="An IANA name such as Europe/Berlin.")
+@click.option("--ai/--no-ai", default=None, help="A model judges what passes the keywords.")
+@click.option("--about", metavar="TEXT", help="What the model should know of them: work, wishes, what not.")
+@click.option("--threshold", type=click.IntRange(0, 100), metavar="N", help="The lowest score that is sent.")
 @click.option("--resume", is_flag=True, help="Write again to somebody who had stopped.")
 def add(email: str, mode: str | None, resume: bool, max_age_h: int | None, **given: Any) -> None:
     """Add a person, or change one.
@@ -55,6 +58,7 @@ def add(email: str, mode: str | None, resume: bool, max_age_h: int | None, **giv
       scout users add ann@example.com --keywords 'python, fastapi, "machine learning"' --not wordpress
       scout users add ben@example.com --keywords go --mode daily --at 07:30 --zone America/New_York
       scout users add ann@example.com --mode weekly
+      scout users add ann@example.com --ai --about 'Backend, 10 years. Not: team lead.' --threshold 70
       scout users add ann@example.com --min-hourly '60 EUR' --countries 'Germany, AT' --contract freelance
     """
     asked = Changes(
@@ -66,6 +70,9 @@ def add(email: str, mode: str | None, resume: bool, max_age_h: int | None, **giv
         mode=Mode(mode) if mode else None,
         at=typed.at_of(given["at"]),
         zone=typed.zone_named(given["zone"]),
+        ai=given["ai"],
+        about=typed.about_of(given["about"]),
+        ai_threshold=given["threshold"],
         resume=resume,
     )
     told = asyncio.run(_save(email, asked, given["sources"]))
@@ -74,6 +81,8 @@ def add(email: str, mode: str | None, resume: bool, max_age_h: int | None, **giv
     for line in told.changed:
         click.echo(f"  {line}")
     click.echo("The next run catches up on the last 24 hours: scout cron")
+    if told.user.ai and load().anthropic_api_key is None:
+        click.echo("scout: verdicts are not available here (ANTHROPIC_API_KEY is not set): keywords decide", err=True)
     if told.warning:
         click.echo(f"scout: {told.warning}", err=True)
 
