@@ -73,6 +73,9 @@ FULL: list[Any] = [
         catch_up="c",
         wake_at=T0,
         rejected_streak=2,
+        ai=True,
+        about="I build data pipelines.",
+        ai_threshold=70,
     ),
     Job(
         "j1", "upwork", "upwork", "2026-11-30T08:00:00+00:00", "", "x" * 5000, T0, JobState.OPEN, "j0", "Acme",
@@ -83,10 +86,14 @@ FULL: list[Any] = [
     Delivery(
         UID, "j1", "j2", State.UNCLEAR, Via.DIGEST, T0, T0, "Title", "https://a.example", 3, "why", "Acme", "Berlin",
         "$50", "upwork", T0, ("https://b.example",), "n", "f" * 32, 2, T0, "2026-W49", 1, 2, "timeout", "r", T0, T0,
+        82, "You write Python.", "No pay is stated.", "the day's limit is reached",
     ),
-    Digest(UID, "2026-W49", T0, T0, DigestState.SENDING, (), 0, False, "f" * 32, "n", 1, 1, T0, "why", "r", T0),
+    Digest(
+        UID, "2026-W49", T0, T0, DigestState.SENDING, (), 0, False, "f" * 32, "n", 1, 1, T0, "why", "r", T0, ("note",)
+    ),
     SourceState(
-        "upwork", T0, T0, T0, T0, Health.SLOW, "slow", 3, 2, True, 1, '"etag"', "Mon", "hash", ("0" * 16,), T0
+        "upwork", T0, T0, T0, T0, Health.SLOW, "slow", 3, 2, True, 1, '"etag"', "Mon", "hash", ("0" * 16,), T0,
+        True, True, ("1" * 16,),
     ),
 ]  # fmt: skip
 
