@@ -16,15 +16,17 @@ from app.pages.form import Refused
 from app.pages.view import page
 from app.pages.visitor import SignInFirst, is_operator, parts_of, visitor_of
 from app.parts import Parts
-from ledger import runs, sources
+from ledger import runs, sources, spend
 from ledger.lifecycle import State
 from ledger.records import DELIVERIES, BadRecord, Delivery, Health, SourceState, decode
+from ledger.spend import Spent
 from ledger.store import Store
 
 router = APIRouter(default_response_class=HTMLResponse)
 
 RUNS_SHOWN = 40
 UNCLEAR_SHOWN = 50
+DAYS_SHOWN = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ class Status:
     unreadable: int  # source documents
     unclear: list[Delivery]
     unclear_more: bool
+    spent: list[Spent]  # on verdicts, by day, the newest first
 
 
 @router.get("/status")
@@ -84,6 +87,7 @@ async def read_status(parts: Parts, *, started_at: datetime) -> Status:
         unreadable=len(bad),
         unclear=unclear,
         unclear_more=more,
+        spent=await spend.by_day(parts.store, last=DAYS_SHOWN, today=now.date()),
     )
 
 
@@ -113,6 +117,16 @@ def as_json(status: Status) -> dict[str, Any]:
             for row in status.unclear
         ],
         "unclear_more": status.unclear_more,
+        "verdicts": [
+            {
+                "day": day.day,
+                "calls": day.calls,
+                "input_tokens": day.input_tokens,
+                "output_tokens": day.output_tokens,
+                "usd": day.micros / 1e6,
+            }
+            for day in status.spent
+        ],
     }
 
 
