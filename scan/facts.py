@@ -57,10 +57,9 @@ def _pay(posting: Posting) -> tuple[str, Pay | None]:
 
 def _trailed(text: str) -> tuple[str, Pay | None]:
     """The last such line: one further up is the client's own."""
-    found = None
-    for found in _TRAILER.finditer(text[-TRAILER_MAX_CHARS:]):
-        pass
-    if found is None:
+    lines = list(_TRAILER.finditer(text[-TRAILER_MAX_CHARS:]))
+    if not lines:
         return "", None
+    found = lines[-1]
     pay = parse_pay(found[2], period=_TRAILED[found[1]])
     return (found[0], pay) if pay is not None and pay.currency else ("", None)

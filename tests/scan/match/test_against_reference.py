@@ -7,7 +7,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.records import Search
+from ledger.records import Client, Search
 from scan.match import Fit, Matcher, NoFit, decide
 from scan.reasons import Why
 from tests.scan.match import reference
@@ -47,6 +47,15 @@ SEARCHES = st.builds(
     exclude=st.one_of(st.just(()), st.lists(WORDS, max_size=2).map(tuple)),
     max_age_h=st.sampled_from([None, None, None, 5]),
     sources=st.sampled_from([(), (), (), ("upwork",), ("Greenhouse",), ("GREENHOUSE:gitlab", ""), (" ",)]),
+    min_hourly=st.sampled_from([None, None, 10.0, 60.0]),
+    min_fixed=st.sampled_from([None, None, 500.0]),
+    currency=st.sampled_from(["USD", "EUR"]),
+    countries=st.sampled_from([(), (), ("DE",), ("US",), ("EU", "US")]),
+    contracts=st.sampled_from([(), (), ("freelance",)]),
+    languages=st.sampled_from([(), (), ("en",)]),
+    min_client_rating=st.sampled_from([None, None, 4.0]),
+    payment_verified_only=st.sampled_from([False, False, True]),
+    strict=st.sampled_from([False, False, True]),
 )
 PEOPLE = st.lists(st.lists(SEARCHES, max_size=3), min_size=1, max_size=6).map(
     lambda all_: [a_user(f"u{n}", **{f"s{i}": s for i, s in enumerate(some)}) for n, some in enumerate(all_)]
@@ -58,6 +67,14 @@ JOBS = st.builds(
     age_h=st.sampled_from([1, 5, 6]),
     platform=st.sampled_from(["upwork", "greenhouse:gitlab"]),
     published_at=st.sampled_from([None, None, NOW - timedelta(hours=5), NOW - timedelta(hours=6)]),
+    pay_min=st.sampled_from([None, 5.0, 50.0]),
+    pay_max=st.sampled_from([None, 50.0, 600.0, 1e5, 2e5]),
+    currency=st.sampled_from(["USD", "USD", "EUR", ""]),
+    period=st.sampled_from(["hour", "year", "fixed", ""]),
+    countries=st.sampled_from([(), ("DE",), ("US",), ("WORLD",)]),
+    contracts=st.sampled_from([(), ("freelance",), ("full-time",)]),
+    language=st.sampled_from(["", "en", "de"]),
+    client=st.sampled_from([None, Client(rating=4.5, payment_verified=True), Client(payment_verified=False)]),
 )
 
 
