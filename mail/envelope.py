@@ -93,7 +93,7 @@ def message_id(letter: Letter) -> str:
 
 def sender(letter: Letter) -> str:
     """The address in MAIL FROM and From, its domain as an A-label. Raises BadSender."""
-    return _sender(letter.mail_from)
+    return sender_address(letter.mail_from)
 
 
 def recipient(letter: Letter) -> str:
@@ -129,7 +129,8 @@ def _address(typed: str, what: str) -> str:
 
 
 @lru_cache(maxsize=SENDERS_KEPT)
-def _sender(mail_from: str) -> str:
+def sender_address(mail_from: str) -> str:
+    """The address in `Name <a@b>`, its domain as an A-label. Raises BadSender."""
     try:
         return _address(parseaddr(mail_from)[1], "the sender's address")
     except Unsendable as error:

@@ -203,7 +203,7 @@ def _bytes(answer: Answer) -> bytes:
     body = answer.body.encode()
     head = [
         f"HTTP/1.1 {answer.status} Status",
-        f"Date: {formatdate(usegmt=True)}",
+        *([] if any(name == "Date" for name, _ in answer.headers) else [f"Date: {formatdate(usegmt=True)}"]),
         f"Content-Type: {answer.content_type}",
         f"Content-Length: {len(body)}",
         *(f"{name}: {value}" for name, value in answer.headers),

@@ -8,12 +8,15 @@ import click
 
 from app.cli.cron import cron
 from app.cli.demo import demo
+from app.cli.doctor import doctor
 from app.cli.drill import drill
 from app.cli.errors import OneLine
+from app.cli.mail import mail
 from app.cli.runs import runs
 from app.cli.serve import serve
 from app.cli.sources import sources
 from app.cli.users import users
+from app.cli.verdict import verdict
 from app.cli.verify import verify
 from app.dotenv import adopt
 
@@ -38,5 +41,5 @@ def main(ctx: click.Context) -> None:
         adopt(Path(".env"))
 
 
-for command in (serve, cron, demo, users, sources, runs, drill, verify):
+for command in (serve, cron, demo, users, sources, runs, verdict, drill, verify, doctor, mail):
     main.add_command(command)
