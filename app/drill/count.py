@@ -71,6 +71,9 @@ async def count(stage: Stage, verdict: Verdict, *, kills: int = 0) -> None:
         if who not in stopped:
             _account(verdict, stage, rows.get((who, job)), alerts, digests, (who, job))
     repeated = _copies(stage, verdict, digest_ids, kills=kills)
+    for (who, job), answers in sorted(stage.model.answered.items()):
+        if answers - 1 > kills:
+            verdict.broke("no verdict is paid twice", f"{answers} good answers, {kills} kills", who=who, job=job)
     states = Counter(row.state for row in rows.values())
     waiting = states[State.QUEUED] + states[State.CLAIMED]
     if waiting:
@@ -82,6 +85,7 @@ async def count(stage: Stage, verdict: Verdict, *, kills: int = 0) -> None:
         "alerts twice": sum(len(letters) > 1 for letters in alerts.values()),
         "unclear, listed": states[State.UNCLEAR],
         "digest copies": repeated,
+        "model calls": stage.model.calls,
         "stopped people": len(stopped),
         "rows": " + ".join(f"{states[s]} {s}" for s in State if states[s]) or "0",
     }

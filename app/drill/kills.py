@@ -18,10 +18,11 @@ from ledger.store import Doc, Page, Snapshot, Store, Write
 from mail.letter import Letter
 from mail.transports.port import Transport
 from scan.posting import Answer, Source
+from scan.verdict import Judge, Question, Reply
 
 T = TypeVar("T")
 
-KINDS = ("store", "mail", "fetch")
+KINDS = ("store", "mail", "fetch", "model")
 WHENS = ("before", "during", "after")
 DURING_MAX_S = 0.004  # into the call: a write to a local file takes less than a millisecond
 
@@ -70,6 +71,7 @@ class Killer:
             store=KillingStore(parts.store, self),
             transport=KillingTransport(parts.transport, self),
             sources={name: KillingSource(source, self) for name, source in parts.sources.items()},
+            judge=KillingJudge(parts.judge, self) if parts.judge is not None else None,
         )
 
 
@@ -100,6 +102,18 @@ class KillingSource:
 
     async def poll(self, state: SourceState, *, now: datetime, deadline_s: float) -> Answer:
         return await self._killer.call("fetch", lambda: self._inner.poll(state, now=now, deadline_s=deadline_s))
+
+
+class KillingJudge:
+    def __init__(self, inner: Judge, killer: Killer) -> None:
+        self._inner, self._killer = inner, killer
+        self.model = inner.model
+
+    async def ask(self, question: Question, *, at_most_s: float) -> Reply:
+        return await self._killer.call("model", lambda: self._inner.ask(question, at_most_s=at_most_s))
+
+    async def close(self) -> None:
+        await self._inner.close()
 
 
 class KillingStore:

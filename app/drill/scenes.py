@@ -15,6 +15,7 @@ from app.drill.boards import MOODS
 from app.drill.count import Verdict, count, state_of
 from app.drill.cutter import cutter_before
 from app.drill.kills import KINDS, WHENS, Kill
+from app.drill.model import MOODS as MODEL_MOODS
 from app.drill.sink import FAULTS
 from app.drill.stage import Stage, staged
 
@@ -52,7 +53,7 @@ async def twice(options: Options) -> Verdict:
             options.tell(f"twice: two runs with {step} due")
             stage.new_jobs(options.jobs)
             stage.move(move)
-            server = await stage.start()
+            server = await stage.start(judged=True)
             first = await stage.cron(server)
             before, letters = await state_of(stage.store), len(stage.sink.letters)
             second = await stage.cron(server)
@@ -79,7 +80,7 @@ async def overlap(options: Options) -> Verdict:
     verdict = Verdict("overlap")
     async with staged(seed=options.seed) as stage:
         await stage.sign_up(instant=options.instant, daily=options.daily)
-        first, second = await stage.start(), await stage.start()
+        first, second = await stage.start(judged=True), await stage.start(judged=True)
         statuses: list[str] = []
         options.tell(f"overlap: {CALLERS} callers on two servers at once, GET and POST")
         stage.new_jobs(options.jobs)
@@ -119,7 +120,7 @@ async def kill(options: Options) -> Verdict:
     async with staged(seed=options.seed) as stage:
         await stage.sign_up(instant=options.instant, daily=options.daily)
         stage.new_jobs(options.jobs)
-        server = await stage.start()
+        server = await stage.start(judged=True)
         began = time.monotonic()
         await stage.cron(server)
         run_s = time.monotonic() - began
@@ -150,11 +151,12 @@ async def _killed(stage: Stage, where: Kill, *, jobs: int, is_digest: bool) -> b
     stage.new_jobs(jobs)
     if is_digest:
         stage.move(timedelta(days=1))
-    server = await stage.start(where)
+    is_judged = where.kind == "model"
+    server = await stage.start(where, judged=is_judged)
     await stage.cron(server)
     died = not server.is_alive or await _dies_soon(server.process.poll)
     stage.tell("killed" if died else "the run came to its end before the kill")
-    await _recover(stage, server.end)
+    await _recover(stage, server.end, judged=is_judged)
     return died
 
 
@@ -173,10 +175,10 @@ async def _killed_at(stage: Stage, after_s: float, *, jobs: int, is_digest: bool
     return inside
 
 
-async def _recover(stage: Stage, end: Callable[[], Awaitable[None]]) -> None:
+async def _recover(stage: Stage, end: Callable[[], Awaitable[None]], *, judged: bool = False) -> None:
     await end()
     await stage.lease_passes()
-    server = await stage.start()
+    server = await stage.start(judged=judged)
     await stage.quiet(server)
     await server.end()
 
@@ -195,7 +197,8 @@ async def faults(options: Options) -> Verdict:
     async with staged(seed=options.seed) as stage, _lost_answers(stage) as (store_host, trouble):
         await stage.sign_up(instant=options.instant, daily=options.daily)
         runs = max(4, options.rounds)
-        server = await stage.start(trouble=trouble, store_host=store_host)
+        server = await stage.start(judged=True, trouble=trouble, store_host=store_host)
+        stage.model.moods = MODEL_MOODS
         ended: list[str] = []
         for number in range(runs):
             options.tell(f"faults: run {number + 1} of {runs}")
@@ -210,7 +213,7 @@ async def faults(options: Options) -> Verdict:
             await stage.lease_passes()
             stage.move(timedelta(minutes=stage.rng.choice((1, 20, 70))))
         await server.end()
-        stage.sink.plan, stage.boards.mood = (), "well"
+        stage.sink.plan, stage.boards.mood, stage.model.moods = (), "well", ()
         verdict.figures |= {"runs": runs, "failed runs": ended.count("failed"), "letters refused": stage.sink.refused}
         # A settle or a flip that was lost with the store is as good as a kill.
         await _settle_and_count(stage, verdict, kills=runs)

@@ -24,6 +24,7 @@ import httpx2
 
 from app.drill.boards import BoardJob, Boards
 from app.drill.kills import Kill
+from app.drill.model import Model
 from app.drill.sink import Sink
 from app.drill.target import clock_of
 from app.settings import Settings, load
@@ -35,6 +36,7 @@ from ledger.store import Store
 WORDS = ("python", "kotlin", "terraform", "figma", "rust", "salesforce", "copywriting", "kubernetes")
 HOURS = ("02:30", "01:30", "08:00", "23:45")
 ZONES = ("Europe/Berlin", "America/New_York", "Australia/Melbourne", "Asia/Kolkata", "UTC")
+AI_EVERY = 4
 START_MAX_S = 60.0
 CALL_MAX_S = 120.0
 QUIET_RUNS_MAX = 40
@@ -81,6 +83,7 @@ class Stage:
     seed: int
     sink: Sink
     boards: Boards
+    model: Model
     lock_s: int
     wall_s: int
     interval_s: int = 0  # between two polls of a source
@@ -137,15 +140,24 @@ class Stage:
     def set_clock(self, to: datetime) -> None:
         self.move(to - self.clock())
 
-    async def start(self, kill: Kill | None = None, *, trouble: float = 0.0, store_host: str = "") -> Server:
-        """A server; with `trouble`, a share of its store's writes goes wrong, on the way to `store_host` if given."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("SCOUT_", "DRILL_"))}
+    async def start(
+        self, kill: Kill | None = None, *, judged: bool = False, trouble: float = 0.0, store_host: str = ""
+    ) -> Server:
+        """A server; with `judged` it asks the model (its SDK takes seconds to import); without, keywords decide.
+
+        With `trouble`, a share of its store's writes goes wrong; on the way to `store_host`, if given.
+        """
+        kept = {
+            name: value for name, value in os.environ.items() if not name.startswith(("SCOUT_", "DRILL_", "ANTHROPIC_"))
+        }
         own = {
             "DRILL_CLOCK": str(self.folder / "clock"),
             "DRILL_COUNTS": str(self.folder / "counts"),
             "DRILL_KILL": str(kill or ""),
             "DRILL_TROUBLE": str(trouble),
         }
+        if judged:
+            own |= {"ANTHROPIC_API_KEY": "drill", "ANTHROPIC_BASE_URL": self.model.url}
         if store_host:
             own["FIRESTORE_EMULATOR_HOST"] = store_host
         log = (self.folder / "server.log").open("a")
@@ -204,9 +216,15 @@ class Stage:
         await server.end()
 
     def _profile(self, user: User, address: str) -> User:
+        """Every fourth person asks for a model's word; whatever it says is enough for them."""
         search = Search(keywords=self.words[address])
         at, zone = self.hours.get(address, (None, "UTC"))
-        return replace(user, mode=self.people[address], searches={"default": search}, at=at, zone=zone)
+        ai = int(address[1:5]) % AI_EVERY == 0
+        about = f"This is {address[:5]}." if ai else ""
+        mode = self.people[address]
+        return replace(
+            user, mode=mode, searches={"default": search}, at=at, zone=zone, ai=ai, about=about, ai_threshold=0
+        )
 
     def new_jobs(self, count: int) -> None:
         begin = len(self.boards.jobs)
@@ -234,9 +252,9 @@ class Stage:
             await self.lease_passes()
         raise RuntimeError(f"not quiet after {QUIET_RUNS_MAX} runs")
 
-    async def settle_everything(self) -> None:
-        """Until nothing waits: retries, then two digest hours."""
-        server = await self.start()
+    async def settle_everything(self, *, judged: bool = False) -> None:
+        """Until nothing waits: retries, then digest hours."""
+        server = await self.start(judged=judged)
         try:
             await self.lease_passes()
             await self.quiet(server)
@@ -261,8 +279,9 @@ async def staged(
         tempfile.TemporaryDirectory(prefix="scout-drill-") as folder,
         Sink(delay_s=delay_s, seed=seed) as sink,
         Boards() as boards,
+        Model(seed=seed) as model,
     ):
-        stage = Stage(Path(folder), seed, sink, boards, lock_s, wall_s, interval_s)
+        stage = Stage(Path(folder), seed, sink, boards, model, lock_s, wall_s, interval_s)
         try:
             yield stage
         finally:

@@ -52,6 +52,10 @@ def main() -> None:
             parts = replace(parts, store=TroubledStore(parts.store, share=trouble, seed=os.getpid()))
         return replace(killer.rewire(parts), watch=note_counts)
 
+    if settings.anthropic_api_key is not None:
+        import anthropic  # seconds: before the first call, whose wall is short
+
+        assert anthropic
     app = make_app(settings, clock=clock_of(Path(os.environ["DRILL_CLOCK"])), rewire=rewire)
     listening = socket.create_server(("127.0.0.1", 0), backlog=512)
     sys.stdout.write(f"{listening.getsockname()[1]}\n")
