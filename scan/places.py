@@ -1,7 +1,7 @@
 """Where the worker may be: the words of a board to areas. Pure.
 
 No area at all is "unknown", and so is whatever cannot be read without guessing: a town that we do not know beside one
-that we do, a place with "or remote" beside it, a list of exceptions.
+that we do, a place with "or remote" beside it, a list of exceptions, the place of the client.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SHOUTED = {"US": "US", "UK": "GB", "EU": "EU", "UAE": "AE", "USA": "US"}  # any
 _WORLDWIDE = re.compile(r"\b(?:world\s?-?wide|global(?:ly)?|(?:in|around|all over) the world|international(?:ly)?"
                         r"|weltweit|(?:all|any) countr(?:y|ies)|any location|no restrictions?)\b")  # fmt: skip
 _ANYWHERE = re.compile(r"\banywhere\b")
-_EXCEPT = re.compile(r"\b(?:except|excluding|excludes?|excl|outside|not|non|without|other than|but)\b")
+_EXCEPT = re.compile(r"\b(?:except|excluding|excludes?|excl|outside|not|non|without|other than|but|clients?)\b")
 _CLOCK = re.compile(r"time\s?-?zones?\b|\b(?:utc|gmt|hours|overlap)\b")
 _OR = re.compile(r"[/|;\n•]|\bor\b")
 _PART = re.compile(r"[,()\[\]:\u2013\u2014-]+")

@@ -62,6 +62,7 @@ from tests.shared import shared
         ("Worldwide, except the US", set()),
         ("Remote (not in Germany)", set()),
         ("European timezones", set()),
+        ("client in Germany", set()),
         ("Germany, Austria, Switz…", set()),
     ],
 )
