@@ -20,7 +20,7 @@ from ledger.records import SEEN_MAX, Health, Job, JobState, SourceState
 from ledger.sources import SILENT_AFTER, Held
 from ledger.store import StoreError
 from scan.facts import with_facts
-from scan.fingerprint import fingerprint
+from scan.fingerprint import fingerprint, reposted
 from scan.links import canonical
 from scan.posting import Failed, Items, NotModified, Posting, Source
 
@@ -145,7 +145,7 @@ def _is_believed_empty(state: SourceState) -> bool:
 def _candidate(posting: Posting, source: Source, *, is_baseline: bool, now: datetime) -> Candidate:
     id_ = ids.job_id(posting.platform, posting.native_id)
     is_recent = posting.published_at is not None and now - posting.published_at < FRESH_FOR
-    print_ = fingerprint(company=posting.company, title=posting.title, text=posting.text)
+    print_ = _print_of(posting)
     job = Job(
         id=id_,
         platform=posting.platform,
@@ -166,6 +166,12 @@ def _candidate(posting: Posting, source: Source, *, is_baseline: bool, now: date
     )
     aliases = tuple(ids.alias_id(posting.platform, alias) for alias in posting.aliases)
     return Candidate(with_facts(job, posting), aliases, ids.fingerprint_id(print_) if print_ else None)
+
+
+def _print_of(posting: Posting) -> str | None:
+    if posting.company:
+        return fingerprint(company=posting.company, title=posting.title, text=posting.text)
+    return reposted(platform=posting.platform, title=posting.title, text=posting.text)
 
 
 def _succeeded(state: SourceState, health: Health, *, wait_s: float, source: Source, now: datetime) -> SourceState:

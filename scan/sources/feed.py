@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from datetime import datetime
 from urllib.parse import urlsplit
 
@@ -13,7 +14,7 @@ from scan.exchange import Fetched
 from scan.fetch import Fetcher
 from scan.headers import WAIT_MAX_S
 from scan.links import shown
-from scan.posting import Answer, Failed, Items, NotModified
+from scan.posting import Answer, Failed, Items, NotModified, Posting
 from scan.sources.document import read_document
 from scan.sources.entries import Reading, Rules, read_entries
 from scan.sources.fields import Unreadable
@@ -22,6 +23,13 @@ from scan.sources.jsonfeed import NotAFeed
 from scan.sources.kind import FLOOR_S, Kind, Secrets, SourceConfig
 
 MIN_INTERVAL_S = FLOOR_S  # of a feed that says nothing else
+
+
+Finish = Callable[[Posting], Posting]
+
+
+def unchanged(posting: Posting) -> Posting:
+    return posting
 
 
 class FeedSource:
@@ -38,8 +46,12 @@ class FeedSource:
         platform: str | None = None,
         attribution: str = "",
         title_form: str | None = None,
+        finish: Finish = unchanged,
     ) -> None:
-        """With a `min_interval_s` the operator has decided, and the feed's own ttl and max-age count no more."""
+        """With a `min_interval_s` the operator has decided, and the feed's own ttl and max-age count no more.
+
+        `finish` knows what is particular about a board's texts; it is pure.
+        """
         self.name = name
         self.platform = platform or f"feed:{name}"
         self.min_interval_s = MIN_INTERVAL_S if min_interval_s is None else min_interval_s
@@ -47,6 +59,7 @@ class FeedSource:
         self._heeds_ttl = min_interval_s is None
         self._url = url
         self._fetcher = fetcher
+        self._finish = finish
         self._rules = Rules(self.platform, parse_rule(id_rule), title_form)
 
     async def poll(self, state: SourceState, *, now: datetime, deadline_s: float) -> Answer:
@@ -81,7 +94,7 @@ class FeedSource:
             return Failed(Health.MALFORMED, f"{read.reason}: {where}")
         reading, ttl_s = read
         return Items(
-            reading.postings,
+            tuple(map(self._finish, reading.postings)),
             reading.skipped,
             etag=fetched.etag,
             last_modified=fetched.last_modified,
@@ -112,7 +125,7 @@ def parse(
         return Unreadable(f"the parser failed with {type(error).__name__}")
 
 
-def feed_source(config: SourceConfig, fetcher: Fetcher) -> FeedSource:
+def feed_source(config: SourceConfig, fetcher: Fetcher, *, finish: Finish = unchanged) -> FeedSource:
     """The source of an entry of the list. A public feed is never asked more often than MIN_INTERVAL_S."""
     interval_s = config.min_interval_s
     if interval_s is not None and not is_loopback_url(config.url):
@@ -126,6 +139,7 @@ def feed_source(config: SourceConfig, fetcher: Fetcher) -> FeedSource:
         platform=config.platform,
         attribution=config.attribution,
         title_form=config.title_form,
+        finish=finish,
     )
 
 

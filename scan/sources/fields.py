@@ -15,6 +15,7 @@ from typing import Any
 
 from ledger.records import Client
 from scan.dates import parse_date
+from scan.fingerprint import BESIDE
 from scan.links import absolute
 from scan.posting import ITEMS_MAX, Posting, Skipped
 from scan.sources.entries import Reading
@@ -195,13 +196,19 @@ def posting(
         pay_max=stated.high,
         currency=stated.currency,
         period=stated.period,
-        countries=labels(countries),
+        countries=tuple(map(short, countries)),  # all of them: half a list would shut out the other half
         contract=short(contract),
         client=client,
         language=short(language),
         published_at=next((date for date in found if date is not None), None),
         aliases=aliases,
     )
+
+
+def with_skills(text: str, skills: Iterable[str]) -> str:
+    """A text that ends with the skills that its board lists beside it: people look for them as for words."""
+    listed = ", ".join(labels(skills))
+    return f"{text.rstrip()}{BESIDE}{listed}".lstrip() if listed else text.rstrip()
 
 
 def short(raw: str) -> str:

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from scan.fetch import Fetcher
 from scan.posting import Posting
 from scan.sources.board import Ask, BoardSource, Page
-from scan.sources.fields import Amounts, Item, Unreadable, items_at, json_of, posting, reading
+from scan.sources.fields import Amounts, Item, Unreadable, items_at, json_of, posting, reading, with_skills
 from scan.sources.kind import Kind, Option, Secrets, SourceConfig
 
 QUARTER_S = 900
@@ -33,19 +33,20 @@ def _posting(item: Item, *, now: datetime) -> Posting | str | None:
         return None
     id_, slug = item.text("id"), item.text("seo_url")
     budget, kind = item.item("budget"), item.text("type").lower()
+    skills = [job.text("name") for job in item.items("jobs")]
     period = {"hourly": "hour", "fixed": "fixed"}.get(kind, "")
     return posting(
         "freelancer",
         id_,
         name=item.text("title"),
         link=SITE + (quote(slug, safe="/-_.~%") if slug else id_),
-        markup=item.text("description", "preview_description"),
+        markup=with_skills(item.text("description", "preview_description"), skills),
         now=now,
         place=item.item("location").item("country").text("name"),
         amounts=Amounts(budget.number("minimum"), budget.number("maximum"), item.item("currency").text("code"), period),
         contract="freelance",
         language=item.text("language"),
-        tags=(kind, *(job.text("name") for job in item.items("jobs"))),
+        tags=(kind, *skills),
         dates=(item.raw("time_submitted"), item.raw("submitdate"), item.raw("time_updated")),
         is_html=False,
     )

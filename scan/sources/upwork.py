@@ -15,7 +15,7 @@ from ledger.records import Client, Health, SourceState
 from scan.fetch import Fetcher
 from scan.posting import Answer, Failed, Posting
 from scan.sources.board import Ask, BoardSource, Page
-from scan.sources.fields import Amounts, Item, Unreadable, json_of, posting, reading
+from scan.sources.fields import Amounts, Item, Unreadable, json_of, posting, reading, with_skills
 from scan.sources.kind import Kind, Option, Secrets, SourceConfig
 from scan.sources.upwork_login import Login, NoToken
 from scan.sources.upwork_rss import JOB_LINK
@@ -82,20 +82,21 @@ def _posting(item: Item, *, now: datetime) -> Posting | str:
     hourly = Amounts(low[0], high[0], currency, "hour")
     is_hourly = bool(hourly.low or hourly.high)
     client = item.item("client")
+    skills = [skill.text("prettyName", "name") for skill in item.items("skills")]
     made_at = ((int(id_) >> 22) + UID_EPOCH_MS) / 1000
     return posting(
         "upwork",
         id_,
         name=item.text("title"),
         link=SITE + id_,
-        markup=item.text("description"),
+        markup=with_skills(item.text("description"), skills),
         now=now,
         amounts=hourly if is_hourly else Amounts(amount[0], amount[0], currency, "fixed"),
         contract="freelance",
         client=_client(client),
         tags=(
             "hourly" if is_hourly else "fixed" if amount[0] else "",
-            *(skill.text("prettyName", "name") for skill in item.items("skills")),
+            *skills,
             item.text("category").replace("_", " "),
             item.text("experienceLevel").replace("_", " "),
         ),

@@ -92,7 +92,7 @@ def test_a_freelancer_project_is_read_with_its_budget_and_skills() -> None:
     posting = only(freelancer.parse, projects(PROJECT))
     assert (posting.platform, posting.native_id, posting.title) == ("freelancer", "39999999", "Scrape & clean")
     assert posting.link == "https://www.freelancer.com/projects/python/scrape-clean-39999999"
-    assert posting.text == "We need a script.\nIn Python."
+    assert posting.text == "We need a script.\nIn Python.\nSkills: Python"
     assert (posting.pay_min, posting.pay_max, posting.currency, posting.period) == (15.0, 25.0, "EUR", "hour")
     assert (posting.tags, posting.language) == (("hourly", "Python"), "en")
 
