@@ -123,9 +123,13 @@ def answer_schema() -> dict[str, Any]:
 
 
 def _search_lines(search: Search) -> list[str]:
+    """What the search asks for beyond what every search does."""
     lines: list[str] = []
+    blank = Search()
     for field in fields(search):
         value = getattr(search, field.name)
+        if value == getattr(blank, field.name):
+            continue
         if isinstance(value, tuple | list):
             value = ", ".join(_line(str(word)) for word in value[:LIST_MAX_WORDS])
         if value not in (None, "", False):

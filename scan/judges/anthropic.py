@@ -36,18 +36,28 @@ class AnthropicJudge:
     def __init__(self, api_key: str, *, model: str, base_url: str | None = None) -> None:
         self.model = model
         self._api_key, self._base_url = api_key, base_url or API_URL
-        self._client: AsyncAnthropic | None = None
-        self._opening = asyncio.Lock()
+        self._opening: asyncio.Task[AsyncAnthropic] | None = None
 
     async def ask(self, question: Question, *, at_most_s: float) -> Reply:
-        client = await self._opened()
+        try:
+            async with asyncio.timeout(at_most_s) as deadline:
+                client = await self._opened()
+                left_s = (deadline.when() or 0) - asyncio.get_running_loop().time()
+                return await self._asked(client, question, at_most_s=max(0.0, left_s))
+        except TimeoutError:
+            is_open = self._opening is not None and self._opening.done()
+            return Reply(End.UNCLEAR if is_open else End.BUSY, reason=f"no answer within {at_most_s:.0f} s")
+
+    async def close(self) -> None:
+        if self._opening is not None:
+            opening, self._opening = self._opening, None
+            await (await opening).close()
+
+    async def _asked(self, client: AsyncAnthropic, question: Question, *, at_most_s: float) -> Reply:
         import anthropic  # imported by now
 
         try:
-            async with asyncio.timeout(at_most_s):
-                message = await client.messages.create(**self._request(question), timeout=at_most_s)
-        except TimeoutError:
-            return Reply(End.UNCLEAR, reason=f"no answer within {at_most_s:.0f} s")
+            message = await client.messages.create(**self._request(question), timeout=at_most_s)
         except anthropic.APIStatusError as error:
             return _refused(error.status_code, error.response.headers, str(error.type or ""))
         except anthropic.APITimeoutError:
@@ -58,16 +68,11 @@ class AnthropicJudge:
             return Reply(End.UNCLEAR, reason=f"the answer cannot be read ({type(error).__name__})")
         return _read(message)
 
-    async def close(self) -> None:
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
-
     async def _opened(self) -> AsyncAnthropic:
-        async with self._opening:
-            if self._client is None:
-                self._client = await asyncio.to_thread(_open, self._api_key, self._base_url)
-            return self._client
+        """The client; who gives up waiting for it leaves it to the next."""
+        if self._opening is None:
+            self._opening = asyncio.create_task(asyncio.to_thread(_open, self._api_key, self._base_url))
+        return await asyncio.shield(self._opening)
 
     def _request(self, question: Question) -> dict[str, Any]:
         """What is the same for everybody comes first, then what is the same for a person: prefixes to be cached."""
