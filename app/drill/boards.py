@@ -6,7 +6,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Self
+from typing import Any, Self
 from xml.sax.saxutils import escape
 
 MOODS = ("well", "broken", "slow", "down", "refusing", "cut", "drip")
@@ -28,6 +28,15 @@ class BoardJob:
         )
 
 
+class QuietServer(ThreadingHTTPServer):
+    """Says nothing when a caller is killed: that is what a drill does."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
+        return
+
+
 @dataclass
 class Boards:
     """Open with `with`. `jobs` are listed by both `/good` and, if it is in the mood, `/moody`."""
@@ -47,8 +56,7 @@ class Boards:
             def log_message(self, *_: object) -> None:
                 return
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = QuietServer(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True, name="drill-boards")
         self._thread.start()
         return self

@@ -9,9 +9,10 @@ import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Self
 
+from app.drill.boards import QuietServer
 from scan.prompt import TOOL
 
 WHO = re.compile(r"\b(u\d{4})\b")
@@ -47,8 +48,7 @@ class Model:
             def log_message(self, *_: object) -> None:
                 return
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = QuietServer(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True, name="drill-model")
         self._thread.start()
         return self
