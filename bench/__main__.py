@@ -1,13 +1,21 @@
-"""`python -m bench [NAME ...]`: run the measurements, print each line, exit 1 if one is over its bound."""
+"""`python -m bench [NAME ...]`: run the measurements, print each finding, exit 1 if a line is over its bound.
+
+Without names all are run, and `bench/report.md` and its curves are written.
+"""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
 import sys
+from pathlib import Path
 
 import bench
-from bench import Line
+from bench import Finding, Line
+from bench._machine import Machine
+from bench._report import write
+
+HERE = Path(__file__).parent
 
 
 def main(names: list[str]) -> int:
@@ -15,14 +23,18 @@ def main(names: list[str]) -> int:
     if unknown := [name for name in names if name not in known]:
         sys.stderr.write(f"no such measurement: {', '.join(unknown)}; there are {', '.join(known)}\n")
         return 2
-    lines: list[Line] = []
+    machine = Machine.now()
+    found: dict[str, list[Finding]] = {}
     for name in names or known:
         sys.stdout.write(f"\n{name}\n")
-        for line in importlib.import_module(f"bench.{name}").run():
-            lines.append(line)
-            sys.stdout.write(f"  {line}\n")
+        found[name] = []
+        for finding in importlib.import_module(f"bench.{name}").run():
+            found[name].append(finding)
+            sys.stdout.write(f"  {finding}\n")
             sys.stdout.flush()
-    return 0 if all(line.ok for line in lines) else 1
+    if not names:
+        write(HERE, found, machine)
+    return 0 if all(f.ok for findings in found.values() for f in findings if isinstance(f, Line)) else 1
 
 
 if __name__ == "__main__":

@@ -1,0 +1,65 @@
+"""`bench/report.md` and its curves, from what the measurements found."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from bench import PART, Curve, Finding, Line, Skipped, number
+from bench._machine import Machine
+from bench._plot import drawn
+
+OPENING = """# Measurements
+
+> Read the ratios. Both sides of each were measured in the same run, on the same machine; seconds are that machine's.
+
+Written by `make bench`; how to read it stands in [operating](../docs/operating.md#measuring).
+
+Made on: {machine}
+"""
+IN_PART = "\n**Not evidence: only a part ({part:g}) of each size was measured.**\n"
+
+
+def write(folder: Path, found: Mapping[str, Sequence[Finding]], machine: Machine) -> None:
+    parts = [OPENING.format(machine=machine)]
+    if PART != 1:
+        parts.append(IN_PART.format(part=PART))
+    parts.append(_bounds([f for findings in found.values() for f in findings if isinstance(f, Line) and f.is_held]))
+    parts += [_section(name, findings) for name, findings in found.items()]
+    for curve in (f for findings in found.values() for f in findings if isinstance(f, Curve)):
+        (folder / f"{curve.file}.svg").write_text(drawn(curve), encoding="utf-8")
+    (folder / "report.md").write_text("\n".join(parts), encoding="utf-8")
+
+
+def _bounds(held: Sequence[Line]) -> str:
+    over = [line.name for line in held if not line.ok]
+    kept = f"{len(held) - len(over)} of {len(held)} bounds are kept."
+    return kept + (f" Over: {'; '.join(over)}.\n" if over else "\n")
+
+
+def _section(name: str, findings: Sequence[Finding]) -> str:
+    about = (importlib.import_module(f"bench.{name}").__doc__ or "").strip()
+    rows = [_row(f) for f in findings if isinstance(f, Line)]
+    text = [f"## {name}\n", f"{about}\n"]
+    if rows:
+        text += ["| | figure | bound | |", "|---|---|---|---|", *rows, ""]
+    text += [f"**Skipped: {f.name}** ({f.why}).\n" for f in findings if isinstance(f, Skipped)]
+    text += [_figure(f) for f in findings if isinstance(f, Curve)]
+    return "\n".join(text)
+
+
+def _row(line: Line) -> str:
+    bound = f"{line.bounds}: {'kept' if line.ok else '**over**'}" if line.is_held else ""
+    return f"| {line.name} | {number(line.figure)} {line.unit} | {bound} | {line.note} |"
+
+
+def _figure(curve: Curve) -> str:
+    xs = sorted({x for s in curve.series for x, _ in s.points})
+    head = f"| {curve.across} | " + " | ".join(s.name + (" (scaled)" if s.is_scaled else "") for s in curve.series) + " |"
+    rows = [
+        f"| {number(x)} | " + " | ".join(number(dict(s.points)[x]) if x in dict(s.points) else "" for s in curve.series) + " |"
+        for x in xs
+    ]
+    rule = "|---" * (len(curve.series) + 1) + "|"
+    return "\n".join((f"![{curve.title}: {curve.up} against {curve.across}]({curve.file}.svg)\n", head, rule, *rows, ""))

@@ -1,0 +1,116 @@
+"""Cold start: from the start of the process to the first answered `/cron`, each time in a fresh process.
+
+That first call does work: it polls a board over HTTP, finds a new job and mails it (to an outbox). It is held against
+a fresh process that imports FastAPI and the store's client and does nothing at all. Taken in turn; medians.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench import Finding, Line, Skipped
+from bench._town import Town, feed
+from bench._world import environment, sources_toml, web
+from tests.emulator import find_emulator, free_port, shared_emulator
+
+ROUNDS = 7
+ANSWER_MAX_S = 60.0
+ASK_AGAIN_S = 0.002  # until the socket listens
+SECRET = "a-secret-of-a-measurement"
+ALONE = {"sqlite": "import fastapi, sqlite3", "firestore": "import fastapi, google.cloud.firestore"}
+TOWN = Town(people=1, jobs=1, fits=1)
+
+
+def run() -> Iterator[Finding]:
+    yield from _against("sqlite", {})
+    script = find_emulator()
+    if script is None:
+        yield Skipped("cold start with Firestore", "the emulator is not installed here")
+        return
+    with tempfile.TemporaryDirectory(prefix="scout-bench-") as folder, shared_emulator(script, Path(folder)) as host:
+        yield from _against("firestore", {"FIRESTORE_EMULATOR_HOST": host})
+
+
+def _against(store: str, more: Mapping[str, str]) -> Iterator[Finding]:
+    taken: list[tuple[float, float]] = []
+    for n in range(ROUNDS + 1):
+        taken.append((_alone_s(ALONE[store]), _first_answer_s(store, more, project=f"cold-{n}")))
+    alone_s, ours_s = (statistics.median(column) for column in zip(*taken[1:], strict=True))  # the first one warms up
+    yield Line(f"FastAPI and the client of {store}, imported", alone_s * 1000, "ms")
+    yield Line(f"first answered /cron with {store}", ours_s * 1000, "ms", note="one job found, one letter sent")
+    yield Line(f"cold start with {store} against the imports alone", ours_s / alone_s, "x", at_most=2)
+
+
+def _alone_s(code: str) -> float:
+    began = time.perf_counter()
+    subprocess.run([sys.executable, "-c", code], check=True)
+    return time.perf_counter() - began
+
+
+def _first_answer_s(store: str, more: Mapping[str, str], *, project: str) -> float:
+    with tempfile.TemporaryDirectory(prefix="scout-bench-") as name, ExitStack() as stack:
+        folder = Path(name)
+        env = {k: v for k, v in os.environ.items() if not k.startswith("SCOUT_")} | environment(folder) | more
+        env["SCOUT_CRON_SECRET"] = SECRET
+        if store == "firestore":
+            env["SCOUT_STORE"] = f"firestore://{project}"
+        board = stack.enter_context(web(folder, delay_s=0.0))
+        _prepare(folder, env, board=board)
+        port = free_port()
+        began = time.perf_counter()
+        server = subprocess.Popen(
+            [_scout(), "serve", "--port", str(port)], env=env, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        try:
+            report = _called(port)
+            took_s = time.perf_counter() - began
+        finally:
+            server.terminate()
+            server.wait()
+        assert report["mail"]["sent"] == 1, report
+    return took_s
+
+
+def _prepare(folder: Path, env: dict[str, str], *, board: int) -> None:
+    """A person, and a board that was polled before and lists a new job by now."""
+    (folder / "sources.toml").write_text(sources_toml(("board0",), port=board, interval_s=0))
+    _publish(folder, [])
+    keywords = TOWN.keywords(0)[0]
+    for args in (["users", "add", "ann@example.com", "--keywords", keywords], ["cron"]):
+        subprocess.run([_scout(), *args], env=env, cwd=folder, check=True, capture_output=True)
+    _publish(folder, TOWN.ads())
+
+
+def _publish(folder: Path, ads: list) -> None:
+    (folder / "board0.rss").write_bytes(feed(ads, name="board0", now=datetime.now(UTC)))
+
+
+def _scout() -> str:
+    return str(Path(sys.executable).with_name("scout")) if shutil.which("scout") is None else str(shutil.which("scout"))
+
+
+def _called(port: int) -> dict:
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/cron", headers={"Authorization": f"Bearer {SECRET}"})
+    ends = time.monotonic() + ANSWER_MAX_S
+    while True:
+        try:
+            with urllib.request.urlopen(request, timeout=ANSWER_MAX_S) as answer:
+                report: dict = json.load(answer)
+                return report
+        except urllib.error.URLError:
+            if time.monotonic() > ends:
+                raise
+            time.sleep(ASK_AGAIN_S)
