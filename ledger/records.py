@@ -320,7 +320,7 @@ class SourceState:
     """What we remember of a source between polls. Validators and baseline are stored after the items."""
 
     name: str
-    next_poll_at: Instant | None  # None: no longer configured, or suspended
+    next_poll_at: Instant | None = None  # None: no longer configured, or suspended
     polled_at: Instant | None = None  # booked, whatever came of it
     ok_at: Instant | None = None  # last success, 304 included
     baseline_at: Instant | None = None
