@@ -85,6 +85,14 @@ class Shown:
     error: str = ""
 
 
+def asks(search: Search) -> bool:
+    """Whether any gate can be shut; the currency alone shuts none."""
+    nothing = Search()
+    return any(
+        getattr(search, gate.field) != getattr(nothing, gate.field) for gate in GATES if gate.field != "currency"
+    )
+
+
 def shown(search: Search, sources: Sequence[str]) -> list[Shown]:
     """The gates as they are kept."""
     return [_as_kept(gate, getattr(search, gate.field), sources) for gate in GATES]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import json
 import re
@@ -24,7 +25,7 @@ from app.profile import BadProfile
 from app.typed import keywords_of
 from ledger import users
 from ledger.records import Search, User, encode
-from scan.keywords import join_keywords
+from scan.keywords import BadKeywords, join_keywords, parse_keywords
 from scan.match import usable_keywords
 from scan.reasons import plain_line
 
@@ -53,6 +54,15 @@ class Draft:
     search: Search
     errors: dict[str, str] = field(default_factory=dict)
 
+    def chips(self, key: str) -> tuple[str, ...]:
+        """The words of a list one by one, as far as it is understood."""
+        return () if key in self.errors else getattr(self.search, key)
+
+    @property
+    def asks_more(self) -> bool:
+        """Whether it has a condition besides its words, or a mistake in one: then they are shown at once."""
+        return any(gate.error for gate in self.gates) or fields.asks(self.search)
+
     @property
     def is_good(self) -> bool:
         return not self.errors and not any(gate.error for gate in self.gates)
@@ -78,8 +88,10 @@ async def save(request: Request) -> Response:
     """Save, or only try it: the same form, by the name of the button."""
     visitor = await signed_in(request)
     form = await read_form(request)
+    if form.has("remove"):
+        form = without_word(form, form.text("remove"))
     draft = _draft(form, visitor.user, _sources(parts_of(request)))
-    if form.text("do") == "preview":
+    if form.has("remove") or form.text("do") == "preview":
         if request.headers.get("x-scout-part") == "preview":
             return part("_preview.html", tried=await _tried(request, visitor, draft), draft=draft)
         return await _shown(request, visitor, draft)
@@ -176,6 +188,16 @@ async def _tried(request: Request, visitor: Visitor, draft: Draft) -> Preview | 
     week = await request.app.state.week.jobs(parts.store, now=visitor.now)
     user = replace(visitor.user, searches={draft.name or FIRST_NAME: draft.search})
     return await asyncio.to_thread(preview, user, week, hour=parts.hour(user))
+
+
+def without_word(form: Form, chip: str) -> Form:
+    """The form after a click on a chip, `keywords:python`: without that word."""
+    key, _, word = chip.partition(":")
+    with contextlib.suppress(BadKeywords):
+        if key in LISTS:
+            left = join_keywords(kept for kept in parse_keywords(form.text(key)) if kept != word)
+            return Form(form.fields | {key: [left]})
+    return form
 
 
 def mark_of(search: Search | None) -> str:

@@ -16,34 +16,40 @@ function split(text) {
   return items;
 }
 
+// As the server draws them, so that nothing moves; there a chip takes its word away by a round trip.
 function drawChips(area, list) {
   const items = split(area.value);
   list.replaceChildren(
-    ...items.map(({ word, start, end }) => {
+    ...items.map(({ word }) => {
       const chip = document.createElement("button");
-      chip.type = "button";
       chip.className = "chip";
       chip.textContent = word;
       chip.setAttribute("aria-label", `Remove ${word}`);
-      chip.addEventListener("click", () => {
-        const place = [...list.children].indexOf(chip);
-        area.value = area.value.slice(0, start) + area.value.slice(end).trimStart();
-        area.value = area.value.replace(/,\s*$/, "");
-        area.dispatchEvent(new Event("input", { bubbles: true }));
-        (list.children[Math.min(place, list.children.length - 1)] || area).focus();
-      });
       return chip;
     }),
   );
   list.hidden = items.length === 0;
 }
 
-for (const area of document.querySelectorAll("textarea[data-chips]")) {
-  const list = document.createElement("div");
-  list.className = "chips drawn";
-  area.after(list);
+function takeAway(area, word) {
+  const item = split(area.value).find((found) => found.word === word);
+  if (!item) return;
+  const left = area.value.slice(0, item.start) + area.value.slice(item.end).trimStart();
+  area.value = left.replace(/,\s*$/, "");
+  area.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+for (const list of document.querySelectorAll("[data-for]")) {
+  const area = document.getElementById(list.dataset.for);
   area.addEventListener("input", () => drawChips(area, list));
-  drawChips(area, list);
+  list.addEventListener("click", (event) => {
+    const chip = event.target.closest(".chip");
+    if (!chip) return;
+    event.preventDefault();
+    const place = [...list.children].indexOf(chip);
+    takeAway(area, chip.textContent);
+    (list.children[Math.min(place, list.children.length - 1)] || area).focus();
+  });
 }
 
 const form = document.querySelector("form[data-live]");

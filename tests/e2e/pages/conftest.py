@@ -1,0 +1,3 @@
+from tests.worlds import plain_logs
+
+__all__ = ["plain_logs"]
