@@ -10,13 +10,14 @@ import structlog
 from app.dispatch import dispatch, send
 from app.parts import Run
 from app.quota import OVER
+from app.silence import notes_for, silent_sources
 from app.steps.alerts import note_outcome
 from app.steps.wake import Woken
 from ledger import deliveries, digests, ids
 from ledger.deliveries import Row, best_first
 from ledger.digests import Held
 from ledger.lifecycle import DigestState, Outcome, State, Via
-from ledger.records import DELIVERIES, BadRecord, Delivery, Digest, Stored, User, decode
+from ledger.records import DELIVERIES, BadRecord, Delivery, Digest, SourceState, Stored, User, decode
 from ledger.schedule import Due, latest_due, next_due
 from ledger.store import every
 from mail.letter import Letter, Site
@@ -29,13 +30,17 @@ async def send_digests(run: Run, woken: Woken) -> None:
     """Serve everyone with due digest rows or a digest due for an attempt."""
 
     async def serve(uid: str, user: User | None) -> bool:
-        return await _serve(run, uid, user, woken.digest_rows.get(uid, []))
+        return await _serve(run, uid, user, woken.digest_rows.get(uid, []), silent)
 
-    left = await dispatch(run, sorted({*woken.digest_rows, *woken.digests}), serve)
+    people = sorted({*woken.digest_rows, *woken.digests})
+    silent = await silent_sources(run) if people else []
+    left = await dispatch(run, people, serve)
     run.report.remaining.users += len(left)
 
 
-async def _serve(run: Run, uid: str, user: User | None, due_rows: Sequence[Row]) -> bool:
+async def _serve(
+    run: Run, uid: str, user: User | None, due_rows: Sequence[Row], silent: Sequence[SourceState]
+) -> bool:
     live = await digests.find_live(run.store, uid)
     if user is None or not user.active:
         await _drop(run, uid, user, live)
@@ -54,7 +59,7 @@ async def _serve(run: Run, uid: str, user: User | None, due_rows: Sequence[Row])
     due = latest_due(run.parts.hour(user), now)
     current = next((d for d in standing if d.record.period == due.period), None)
     if current is None:
-        current = await _pin(run, user, due, due_rows, standing)
+        current = await _pin(run, user, due, due_rows, standing, notes=notes_for(user, silent, run.parts.sources))
         return await _attempt(run, user, current) if current is not None else True
     await _wait_for_next(run, user, due_rows)  # this period has its digest
     if digests.is_spent(current.record):
@@ -86,7 +91,9 @@ async def _after_death(run: Run, user: User, digest: Held) -> Held | None:
     return Stored(digests.died(digest.record), digest.version)
 
 
-async def _pin(run: Run, user: User, due: Due, due_rows: Sequence[Row], standing: Sequence[Held]) -> Held | None:
+async def _pin(
+    run: Run, user: User, due: Due, due_rows: Sequence[Row], standing: Sequence[Held], *, notes: Sequence[str]
+) -> Held | None:
     now, hour = run.parts.clock(), run.parts.hour(user)
     older = standing[-1] if standing else None
     id_ = ids.digest_id(user.uid, due.period)
@@ -107,6 +114,7 @@ async def _pin(run: Run, user: User, due: Due, due_rows: Sequence[Row], standing
         older=older,
         older_rows=open_rows_of(older, older_rows) if older is not None else [],
         cap=run.parts.settings.digest_cap,
+        notes=notes,
         now=now,
     )
     if pinned is None:
@@ -209,7 +217,7 @@ def letter_of(site: Site, user: User, digest: Digest, open_rows: Sequence[Row]) 
         outside_id=digest.outside,
         at=digest.created_at,
         site=site,
-        notes=_notes(shown),
+        notes=[*_notes(shown), *digest.notes],
     )
 
 
