@@ -181,11 +181,11 @@ async def _shown(request: Request, visitor: Visitor, draft: Draft, *, status: in
 
 
 async def _tried(request: Request, visitor: Visitor, draft: Draft) -> Preview | None:
-    """None while there is nothing to look for."""
-    if not usable_keywords(draft.search):
-        return None
+    """None while there is nothing to look for; the last days are read all the same, so that the first try is quick."""
     parts = parts_of(request)
     week = await request.app.state.week.jobs(parts.store, now=visitor.now)
+    if not usable_keywords(draft.search):
+        return None
     user = replace(visitor.user, searches={draft.name or FIRST_NAME: draft.search})
     return await asyncio.to_thread(preview, user, week, hour=parts.hour(user))
 

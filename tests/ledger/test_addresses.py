@@ -48,7 +48,7 @@ async def test_of_two_who_move_to_one_address_and_one_who_signs_up_with_it_one_h
         new(stores[2], CY),
     )
     owner = (await addresses.home(stores[0], CY)).uid
-    assert moved[:2] == [owner == one, owner == two]
+    assert list(moved[:2]) == [owner == one, owner == two]
     assert owner in (one, two, ids.uid_of(CY))
 
 

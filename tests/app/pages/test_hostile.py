@@ -8,15 +8,18 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import httpx2
 import pytest
+import structlog
 
+from app.access import AccessLog
 from app.pages.form import FORM_MAX_BYTES
 from app.pages.view import HEADERS
 from ledger import ids, users
 from ledger.lifecycle import Attempt, Outcome
 from ledger.records import Search
 from mail.letter import Letter
-from tests.app.pages.visits import ANN, BASE, ask, links, save_search, signed_in, text, visiting
+from tests.app.pages.visits import ANN, BASE, OURS, ask, links, save_search, signed_in, text, visiting
 from tests.world import World, item
 
 HTML = '<script>alert(1)</script>"><img src=x onerror=alert(2)>'
@@ -209,6 +212,19 @@ async def test_a_transport_that_fails_is_told_plainly_and_the_same_for_everybody
     assert [answer.status_code for answer in said] == [503, 503]
     assert "could not be sent" in text(said[0].text)
     assert re.sub("ann|bob", "X", said[0].text) == re.sub("ann|bob", "X", said[1].text)
+
+
+async def test_no_log_line_holds_a_token_an_address_or_a_cookie(world: World) -> None:
+    with structlog.testing.capture_logs() as lines:
+        transport = httpx2.ASGITransport(app=AccessLog(world.app), client=("9.9.9.9", 1))
+        async with httpx2.AsyncClient(transport=transport, base_url=BASE, headers=OURS) as client:
+            await signed_in(client, world)
+            await client.get("/me/why", params={"link": "https://jobs.example.com/secret-wish"})
+            cookie = str(client.cookies["scout"])
+    said = str(lines)
+    assert "/login/{token}" in said
+    token = links(world)[0].rpartition("/")[2]
+    assert [word for word in (token, ANN, ids.uid_of(ANN), cookie, "secret-wish") if word in said] == []
 
 
 async def test_letters_to_sign_in_count_for_the_days_limit(tmp_path: Path) -> None:

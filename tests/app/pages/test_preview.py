@@ -15,6 +15,7 @@ from ledger.lifecycle import Attempt, Outcome, State
 from ledger.records import JOBS, Job, JobState, Mode, Search, encode
 from ledger.schedule import Hour, next_due, time_of, zone_of
 from ledger.verdicts import Verdict, VerdictState
+from scan.links import canonical
 from scan.match import decide
 from tests.app.pages.visits import ANN, save_search, signed_in, text, visiting
 from tests.world import World, item
@@ -28,6 +29,7 @@ def job_of(world: World, number: int, **fields: object) -> Job:
         id=id_, platform="board", source="board", title=f"Python developer {number}",
         link=f"https://jobs.example.com/{number}", text="We use Django. " * 150, first_seen=world.now,
         state=JobState.MATCHED, key=id_, fresh_at=world.now,
+        link_id=ids.link_id(canonical(f"https://jobs.example.com/{number}")),
     )  # fmt: skip
     return replace(plain, **fields)  # type: ignore[arg-type]
 
@@ -118,8 +120,7 @@ async def test_a_preview_over_two_thousand_jobs_reads_the_store_once_for_many_vi
         tried = {"keywords": "django, python", "do": "preview"}
         answers = await asyncio.gather(*(client.post("/me/search", data=tried) for _ in range(3)))
     assert [answer.status_code for answer in answers] == [200] * 3
-    assert first == 0
-    assert 0 < len(reads) <= 6  # pages of one reading
+    assert 0 < first == len(reads) <= 6  # pages of one reading
     assert "2,000" in answers[0].text
 
 
@@ -143,7 +144,7 @@ async def test_why_not_names_the_very_thing(world: World) -> None:
         world.feed(*listed)
         await world.cron()
         late = job_of(
-            world, 9, title="Python late", link="https://jobs.example.com/python-late", state=JobState.OPEN,
+            world, 9, title="Python late", link="https://jobs.example.com/python-late", state=JobState.OPEN, link_id="",
         )  # fmt: skip
         await store_jobs(world, late)  # stored before there was an index of links
         before = await world.dump()
