@@ -2,8 +2,6 @@
 
 The client's `trace` says whether a request byte went out: before that, whatever happens, nothing was taken. The
 status is read before the body, so an answer that breaks off behind its status line is still an answer.
-
-A bare client transport is used: no redirect, no retry, no cookie, no proxy from the environment.
 """
 
 from __future__ import annotations
@@ -20,13 +18,12 @@ from typing import Any
 import httpx2
 
 from ledger.lifecycle import Attempt, Outcome
+from mail.transports.connections import Connections
 
 DEADLINE_S = 15.0  # of one attempt, all in all
 CONNECT_S = 5.0  # for TCP, and again for TLS; at most a third of the deadline
 BODY_S = 3.0  # for the rest of an answer whose status is known: it changes no outcome
 BODY_MAX_BYTES = 64 * 1024
-CONNECTIONS_MAX = 100  # more than letters are ever in flight
-KEEPALIVE_S = 4.0  # a connection that was idle for longer may be dead without our knowing
 RETRY_AFTER_MAX_S = 3600.0
 
 # Left in the chain by the handshake's machinery, whatever ended it.
@@ -86,10 +83,7 @@ class Poster:
             raise ValueError("a header that is not one line of ASCII")
         self._headers = httpx2.Headers(given)
         self._deadline_s = deadline_s
-        limits = httpx2.Limits(
-            max_connections=CONNECTIONS_MAX, max_keepalive_connections=CONNECTIONS_MAX, keepalive_expiry=KEEPALIVE_S
-        )
-        self._client = httpx2.AsyncHTTPTransport(verify=tls or True, trust_env=False, retries=0, limits=limits)
+        self._connections = Connections(tls=tls)
 
     def longest_s(self, at_most_s: float) -> float:
         return min(self._deadline_s, at_most_s)
@@ -103,7 +97,7 @@ class Poster:
         return await self._ask("GET", _web_address(url), None, {}, at_most_s=at_most_s)
 
     async def close(self) -> None:
-        await self._client.aclose()
+        await self._connections.close()
 
     async def _ask(
         self, method: str, url: httpx2.URL, content: bytes | None, headers: Mapping[str, str], *, at_most_s: float
@@ -119,25 +113,27 @@ class Poster:
                     # One deadline over all; the client's own for connecting: only that one closes a half-open socket.
                     "timeout": {"connect": min(CONNECT_S, deadline_s / 3), "read": None, "write": None, "pool": None},
                 }
-                await self._exchange(request, course)
+                async with self._connections.one() as connection:
+                    await _exchange(connection, request, course)
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:  # TimeoutError is an OSError
             if course.status is None:
                 return without_status(error, began=course.began)
         assert course.status is not None
         return Answer(course.status, course.headers, bytes(course.body))
 
-    async def _exchange(self, request: httpx2.Request, course: _Course) -> None:
-        response = await self._client.handle_async_request(request)
-        course.status = response.status_code
-        course.headers = dict(response.headers)
-        try:
-            async with asyncio.timeout(BODY_S):
-                async for chunk in response.aiter_raw():
-                    course.body += chunk[: BODY_MAX_BYTES - len(course.body)]
-                    if len(course.body) >= BODY_MAX_BYTES:
-                        break
-        finally:
-            await response.aclose()
+
+async def _exchange(connection: httpx2.AsyncHTTPTransport, request: httpx2.Request, course: _Course) -> None:
+    response = await connection.handle_async_request(request)
+    course.status = response.status_code
+    course.headers = dict(response.headers)
+    try:
+        async with asyncio.timeout(BODY_S):
+            async for chunk in response.aiter_raw():
+                course.body += chunk[: BODY_MAX_BYTES - len(course.body)]
+                if len(course.body) >= BODY_MAX_BYTES:
+                    break
+    finally:
+        await response.aclose()
 
 
 def _web_address(url: str) -> httpx2.URL:

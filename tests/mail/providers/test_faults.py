@@ -16,7 +16,7 @@ import httpx2
 import pytest
 
 from ledger.lifecycle import Attempt, Outcome
-from mail.transports import http
+from mail.transports import connections
 from mail.transports.api import Api, ApiTransport
 from mail.transports.http import without_status
 from mail.transports.sendgrid import SENDGRID
@@ -131,7 +131,7 @@ async def test_a_handshake_that_never_ends_is_deferred(sendgrid: Made) -> None:
 async def test_letters_that_wait_for_a_free_connection_are_deferred(
     sendgrid: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http, "CONNECTIONS_MAX", 1)
+    monkeypatch.setattr(connections, "CONNECTIONS_MAX", 1)
     with FaultyApi(Hang()) as api:
         transport = sendgrid(api.url, deadline_s=0.5)
         attempts = await asyncio.gather(*(transport.send(letter()) for _ in range(3)))
