@@ -26,6 +26,7 @@ class Bench:
     asked: Counter[tuple[str, str]] = field(default_factory=Counter)  # (uid, job) -> calls that carried it
     calls: int = 0
     wrong: list[str] = field(default_factory=list)  # pairs asked about that had a verdict, or no document
+    unanswered: set[tuple[str, str]] = field(default_factory=set)  # pairs whose call was answered by one of `answers`
     answers: list[Reply] = field(default_factory=list)  # instead of the truth, for as many calls
 
     def judge(self, stops: Stops) -> _Judge:
@@ -39,6 +40,7 @@ class Bench:
         await self._look(who[1], named.values())
         self.asked.update((who[1], job) for job in named.values())
         if self.answers:
+            self.unanswered.update((who[1], job) for job in named.values())
             return self.answers.pop(0)
         said = [
             {
