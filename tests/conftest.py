@@ -19,6 +19,7 @@ from ledger.firestore import FirestoreStore
 from ledger.sqlite import SqliteStore
 from ledger.store import Store
 from tests.emulator import find_emulator, shared_emulator
+from tests.fault_table import print_faults
 
 Clock = Callable[[], datetime]
 OpenStore = Callable[..., Awaitable[Any]]
@@ -104,10 +105,4 @@ async def store(open_store: OpenStore) -> Any:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The fault matrix of the mail providers as a table: fault, outcome, complete letters that arrived, reason."""
-    reports = terminalreporter.stats.get("passed", [])
-    rows = [value for report in reports for name, value in report.user_properties if name == "fault_row"]
-    if rows:
-        terminalreporter.section("one attempt, one fault: outcome and letters that reached the server")
-        for row in sorted(rows):
-            terminalreporter.write_line(row)
+    print_faults(terminalreporter)

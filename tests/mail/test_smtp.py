@@ -16,6 +16,7 @@ import pytest
 from ledger.lifecycle import Attempt, Outcome
 from mail.transports.smtp import SmtpTransport
 from tests.certificates import tls_pair
+from tests.fault_table import RecordProperty, fault_row
 from tests.mail.samples import letter
 from tests.sinks import HOST, OK, Drop, ForeignSmtp, Hang, Say, ScriptedSmtp, refused_port
 
@@ -89,7 +90,9 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize(("phase", "text", "outcome", "bodies"), ANSWERS, ids=[f"{a[0]}-{a[1][:9]}" for a in ANSWERS])
-async def test_an_answer_means_what_the_table_says(phase: str, text: str, outcome: Outcome, bodies: int) -> None:
+async def test_an_answer_means_what_the_table_says(
+    phase: str, text: str, outcome: Outcome, bodies: int, record_property: RecordProperty
+) -> None:
     script = {phase: Say(text, close=text.startswith("421"))}
     if phase == "helo":
         script["ehlo"] = Say("502 5.5.1 not implemented")
@@ -97,6 +100,7 @@ async def test_an_answer_means_what_the_table_says(phase: str, text: str, outcom
         result = await attempt(server)
     assert result.outcome is outcome
     assert server.bodies == bodies
+    record_property("fault_row", fault_row(f"smtp {phase}: {text}", result, server.bodies))
     if outcome not in (Outcome.ACCEPTED, Outcome.UNCLEAR) and text[0].isdigit():
         assert text.partition(" ")[0] in result.reason
 
@@ -120,13 +124,14 @@ BREAKS: list[tuple[str, Hang | Drop, Outcome, int]] = [
 
 @pytest.mark.parametrize(("phase", "step", "outcome", "bodies"), BREAKS, ids=[f"{b[0]}-{b[1]}" for b in BREAKS])
 async def test_a_broken_connection_is_in_doubt_only_once_the_body_went_out(
-    phase: str, step: Hang | Drop, outcome: Outcome, bodies: int
+    phase: str, step: Hang | Drop, outcome: Outcome, bodies: int, record_property: RecordProperty
 ) -> None:
     with ScriptedSmtp({phase: step}) as server:
         result = await attempt(server, **QUICK)
     assert result.outcome is outcome
     assert server.bodies == bodies
     assert server.connections == 1
+    record_property("fault_row", fault_row(f"smtp {phase}: {step}", result, server.bodies))
 
 
 async def test_nobody_listening_is_provably_not_taken() -> None:

@@ -9,7 +9,6 @@ import asyncio
 import logging
 import math
 import ssl
-from collections.abc import Callable
 from pathlib import Path
 
 import httpx2
@@ -21,6 +20,7 @@ from mail.transports.api import Api, ApiTransport
 from mail.transports.http import without_status
 from mail.transports.sendgrid import SENDGRID
 from tests.certificates import tls_pair
+from tests.fault_table import RecordProperty, fault_row
 from tests.http_faults import ERRORS, TAKEN, Answer, Close, FaultyApi, Hang, Raw, Step
 from tests.mail.providers.conftest import KEY, Made
 from tests.mail.samples import letter
@@ -62,7 +62,7 @@ MATRIX: dict[str, tuple[Step, Outcome, int]] = {
 
 @pytest.mark.parametrize("fault", MATRIX)
 async def test_no_fault_makes_one_attempt_reach_the_server_twice(
-    fault: str, sendgrid: Made, record_property: Callable[[str, object], None]
+    fault: str, sendgrid: Made, record_property: RecordProperty
 ) -> None:
     step, outcome, bodies = MATRIX[fault]
     with FaultyApi(step) as api:
@@ -71,7 +71,7 @@ async def test_no_fault_makes_one_attempt_reach_the_server_twice(
         assert api.bodies == bodies
         assert api.connections == 1
         assert {posted.path for posted in api.received} <= {"/v3/mail/send"}
-    record_property("fault_row", f"{fault:<46} {attempt.outcome:<9} {api.bodies}  {attempt.reason}")
+    record_property("fault_row", fault_row(f"http {fault}", attempt, api.bodies))
     assert "ann" not in attempt.reason
     assert KEY not in attempt.reason
 
