@@ -22,10 +22,10 @@ from app.typed import at_of, zone_named
 from ledger import users
 from ledger.records import Mode, User
 from ledger.schedule import BadZone, zone_of
+from scan.prompt import ABOUT_MAX_CHARS
 
 router = APIRouter(default_response_class=HTMLResponse)
 
-ABOUT_MAX_CHARS = 2_000
 NAMES = ("mode", "at", "zone", "quiet_from", "quiet_to", "pause", "ai", "about", "ai_threshold")
 AREAS = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
+from app import gates
 from app.pages import words
 from app.pages.form import Refused, refuse_other_sites
 from app.pages.preview import Preview, preview
@@ -43,6 +44,7 @@ async def me(request: Request) -> Response:
         found=found,
         has_keywords=any(usable_keywords(search) for search in user.searches.values()),
         chips_max=CHIPS_MAX,
+        told=gates.told,
         saved=request.query_params.get("saved", ""),
         removed="removed" in request.query_params,
         changed="changed" in request.query_params,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,8 +12,9 @@ from app.pages import fields
 from ledger import ids, users
 from ledger.records import Mode, Search, User
 from scan.keywords import KEYWORDS_MAX
-from tests.app.pages.visits import ANN, field, save_search, signed_in, text, visiting
+from tests.app.pages.visits import ANN, BASE, field, save_search, signed_in, text, visiting
 from tests.world import World, item
+from tests.worlds import store_url
 
 
 async def person(world: World) -> User:
@@ -40,6 +42,29 @@ async def test_a_saved_search_is_kept_as_typed_and_the_next_run_catches_up(world
     assert world.sent() == {(ANN, "Python developer"): 1}
 
 
+async def test_every_gate_is_saved_and_shown_as_it_was_typed(world: World) -> None:
+    typed = {"min_hourly": "60 EUR", "min_fixed": "1,500", "currency": "USD", "max_age_h": "48",
+             "countries": "Germany, EMEA", "languages": "English, de", "contracts": ["freelance", "part-time"],
+             "sources": "board", "strict": "yes",
+             "min_client_rating": "4.5", "min_client_spend": "1000", "min_client_hires": "3",
+             "payment_verified_only": "yes"}  # fmt: skip
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        assert (await save_search(client, "Mine", **typed)).status_code == 303
+        (search,) = (await person(world)).searches.values()
+        assert search == Search(
+            keywords=("python",), min_hourly=60, min_fixed=1500, currency="EUR", max_age_h=48, countries=("DE", "EMEA"),
+            languages=("en", "de"), contracts=("freelance", "part-time"), sources=("board",), min_client_rating=4.5,
+            min_client_spend=1000, min_client_hires=3, payment_verified_only=True, strict=True,
+        )  # fmt: skip
+        page = (await client.get("/me/search", params={"name": "Mine"})).text
+        kept = {name: field(page, name) for name in typed if f'name="{name}" value="' in page and name != "contracts"}
+        again = typed | kept | {"currency": "EUR"}
+        assert (await save_search(client, "Mine", was="Mine", **again)).status_code == 303
+        assert (await person(world)).searches == {"Mine": search}
+        assert "at least EUR 60" in text((await client.get("/me")).text)
+
+
 async def test_a_search_is_renamed_removed_and_several_are_kept(world: World) -> None:
     async with visiting(world) as client:
         await signed_in(client, world)
@@ -65,6 +90,12 @@ async def test_a_search_is_renamed_removed_and_several_are_kept(world: World) ->
         ({"keywords": "x" * 101}, "keywords", "at most 100 characters"),
         ({"max_age_h": "soon"}, "gate-max_age_h", "is not a number from 1 to 2,160"),
         ({"max_age_h": "9" * 5000}, "gate-max_age_h", "is not a number from 1 to 2,160"),
+        ({"min_hourly": "much"}, "gate-min_hourly", "is not one amount"),
+        ({"min_hourly": "-5"}, "gate-min_hourly", "is not one amount"),
+        ({"countries": "Germany, Atlantis"}, "gate-countries", "Unknown: 'Atlantis'"),
+        ({"contracts": "slavery"}, "gate-contracts", "not one of these"),
+        ({"currency": "XXX"}, "gate-currency", "not one of these"),
+        ({"min_client_rating": "6"}, "gate-min_client_rating", "not a number from 0 to 5"),
         ({"sources": "nowhere"}, "gate-sources", "not one of these"),
         ({"name": " "}, "name", "Give it a name"),
         ({"name": "n" * 61}, "name", "at most 60"),
@@ -87,7 +118,7 @@ async def test_a_mistake_is_told_beside_its_field_and_nothing_typed_is_lost(
     for key, value in typed.items():
         if key in ("keywords",):
             assert f">{value}</textarea>" in page
-        elif key == "max_age_h":
+        elif key in ("max_age_h", "min_hourly", "countries", "min_client_rating"):
             assert f'value="{value}"' in page
     assert (await person(world)).searches == {}
 
@@ -138,12 +169,12 @@ async def test_settings_of_the_mail_are_saved_and_told_wrong_beside_their_fields
                 "about": "I like <b>tests",
                 "ai_threshold": "70"}  # fmt: skip
         bad = good | {"at": "25:00", "zone": "Mars/Base", "quiet_to": "", "pause": "2020-01-01", "ai_threshold": "101",
-                      "mode": "hourly", "about": "x" * 3000}  # fmt: skip
+                      "mode": "hourly", "about": "x" * 5000}  # fmt: skip
         answer = await client.post("/me/letters", data=bad)
         assert answer.status_code == 400
         for name in ("at", "zone", "quiet_from", "pause", "ai_threshold", "mode", "about"):
             assert f'id="{name}-error"' in answer.text, name
-        assert "x" * 3000 in answer.text
+        assert "x" * 5000 in answer.text
         assert "Mars/Base</option>" in answer.text
         assert (await client.post("/me/letters", data=good)).status_code == 303
         user = await person(world)
@@ -217,3 +248,26 @@ async def test_a_page_stays_small_with_two_hundred_keywords(world: World) -> Non
         await signed_in(client, world)
         sizes = {path: len((await client.get(path)).content) for path in ("/me", "/me/search?name=default")}
     assert max(sizes.values()) < 60_000, sizes
+
+
+async def test_the_whole_way_works_on_every_store_with_any_name_of_a_search(
+    kind: str, place: str, tmp_path: Path
+) -> None:
+    name = "a.b/c `d` \u00fc [x] $1 \U0001f600"
+    async with World(tmp_path, store=store_url(kind, place), SCOUT_BASE_URL=BASE) as world:
+        await world.begin()
+        async with visiting(world) as client:
+            await signed_in(client, world)
+            assert (await save_search(client, name, exclude="php")).status_code == 303
+            world.after(minutes=15)
+            world.feed(item("Gardener"), item("Python developer"), item("Python and PHP"))
+            await world.cron()
+            assert world.sent() == {(ANN, "Python developer"): 1}
+            assert "1 mail last week" in text((await client.get("/me/search", params={"name": name})).text)
+            said = await client.get("/me/why", params={"link": "https://jobs.example.com/python-and-php"})
+            assert "it has php in the title" in text(said.text)
+            assert "Sent Mon 30 Nov" in text((await client.get("/me/history")).text)
+            assert (await save_search(client, "Plain", was=name)).status_code == 303
+            assert list((await person(world)).searches) == ["Plain"]
+            assert (await client.post("/me/delete")).status_code == 200
+        assert await world.dump("users", "sessions", "sign_ins") == {}
