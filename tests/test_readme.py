@@ -63,7 +63,9 @@ def test_every_setting_that_is_mentioned_exists(path: Path) -> None:
 
 
 def commands(group: click.Group, prefix: str = "scout") -> Iterator[str]:
-    for name, command in group.commands.items():
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         yield f"{prefix} {name}"
         if isinstance(command, click.Group):
             yield from commands(command, f"{prefix} {name}")

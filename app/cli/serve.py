@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -42,8 +43,12 @@ def serve(host: str, port: int | None) -> None:
     real_port = listening.getsockname()[1]
     os.environ["PORT"] = str(real_port)  # the links in letters follow it, unless SCOUT_BASE_URL says otherwise
 
+    # The collector would walk through everything imported so far again and again; all of it stays for good.
+    gc.disable()
     from app.main import app  # reads the environment when imported
 
+    gc.freeze()
+    gc.enable()
     config = uvicorn.Config(AccessLog(app), log_config=None, access_log=False, lifespan="on", server_header=False)
     signal.signal(signal.SIGTERM, _end)  # what the server raises again once all is settled
     try:
