@@ -68,7 +68,9 @@ class Curve:
     series: tuple[Series, ...]
 
     def __str__(self) -> str:
-        rows = (f"       {s.name}: " + ", ".join(f"{number(x)} -> {number(y)}" for x, y in s.points) for s in self.series)
+        rows = (
+            f"       {s.name}: " + ", ".join(f"{number(x)} -> {number(y)}" for x, y in s.points) for s in self.series
+        )
         return "\n".join((f"curve {self.title} ({self.across} -> {self.up})", *rows))
 
 

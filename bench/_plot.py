@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
 from bench import Curve, Series, number
 
@@ -59,7 +60,8 @@ def drawn(curve: Curve) -> str:
     across = _axis([x for x, _ in points], LEFT, WIDTH - RIGHT)
     up = _axis([y for _, y in points], HEIGHT - BOTTOM, TOP)
     body = [*_frame(curve, across, up), *_lines(curve.series, across, up)]
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img">'
+    size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">'
     return "\n".join((head, f"<title>{escape(curve.title)}</title>", f"<style>{STYLE}</style>", *body, "</svg>", ""))
 
 
@@ -105,6 +107,6 @@ def _apart(heights: Sequence[float]) -> list[float]:
     """The heights of names, in the same order and near where they belong, but never on top of each other."""
     order = sorted(range(len(heights)), key=heights.__getitem__)
     placed = list(heights)
-    for before, this in zip(order, order[1:], strict=False):
+    for before, this in pairwise(order):
         placed[this] = max(placed[this], placed[before] + LABEL_GAP)
     return placed

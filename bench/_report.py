@@ -55,11 +55,17 @@ def _row(line: Line) -> str:
 
 
 def _figure(curve: Curve) -> str:
-    xs = sorted({x for s in curve.series for x, _ in s.points})
-    head = f"| {curve.across} | " + " | ".join(s.name + (" (scaled)" if s.is_scaled else "") for s in curve.series) + " |"
+    """The picture, and its points in a table for whoever cannot see it."""
+    columns = [dict(series.points) for series in curve.series]
+    heads = [curve.across, *(series.name + (" (scaled)" if series.is_scaled else "") for series in curve.series)]
     rows = [
-        f"| {number(x)} | " + " | ".join(number(dict(s.points)[x]) if x in dict(s.points) else "" for s in curve.series) + " |"
-        for x in xs
+        [number(x), *(number(column[x]) if x in column else "" for column in columns)]
+        for x in sorted({x for column in columns for x in column})
     ]
-    rule = "|---" * (len(curve.series) + 1) + "|"
-    return "\n".join((f"![{curve.title}: {curve.up} against {curve.across}]({curve.file}.svg)\n", head, rule, *rows, ""))
+    table = [_cells(heads), "|---" * len(heads) + "|", *map(_cells, rows)]
+    picture = f"![{curve.title}: {curve.up} against {curve.across}]({curve.file}.svg)"
+    return "\n".join((picture, "", *table, ""))
+
+
+def _cells(texts: Sequence[str]) -> str:
+    return f"| {' | '.join(texts)} |"

@@ -56,7 +56,8 @@ class Scout:
         outcome = await cycle(self.parts, deadline=Deadline(WALL_S, clock=self.now))
         took_s = time.perf_counter() - began
         assert not isinstance(outcome, Skipped)
-        assert not outcome.errors and not outcome.sources.failed, outcome.as_json()
+        assert not outcome.errors, outcome.as_json()
+        assert not outcome.sources.failed, outcome.as_json()
         return outcome, took_s
 
 
@@ -73,7 +74,7 @@ async def scout(
     """A scout with the town's people, whose boards have been polled once and list nothing new yet."""
     await write_people(town, folder / "scout.db")
     names = tuple(f"board{n}" for n in range(boards))
-    with web(folder, delay_s=board_delay_s) as port, open(os.devnull, "w") as nowhere:  # noqa: ASYNC230
+    with web(folder, delay_s=board_delay_s) as port, open(os.devnull, "w") as nowhere:
         (folder / "sources.toml").write_text(sources_toml(names, port=port))
         settings = load(environment(folder) | {"SCOUT_WALL_S": f"{WALL_S}", "SCOUT_LOCK_S": f"{WALL_S + 1}"} | mail)
         logs.set_up("json", stream=nowhere)

@@ -45,9 +45,7 @@ def run() -> Iterator[Finding]:
 
 
 def _against(store: str, more: Mapping[str, str]) -> Iterator[Finding]:
-    taken: list[tuple[float, float]] = []
-    for n in range(ROUNDS + 1):
-        taken.append((_alone_s(ALONE[store]), _first_answer_s(store, more, project=f"cold-{n}")))
+    taken = [(_alone_s(ALONE[store]), _first_answer_s(store, more, project=f"cold-{n}")) for n in range(ROUNDS + 1)]
     alone_s, ours_s = (statistics.median(column) for column in zip(*taken[1:], strict=True))  # the first one warms up
     yield Line(f"FastAPI and the client of {store}, imported", alone_s * 1000, "ms")
     yield Line(f"first answered /cron with {store}", ours_s * 1000, "ms", note="one job found, one letter sent")
@@ -72,7 +70,11 @@ def _first_answer_s(store: str, more: Mapping[str, str], *, project: str) -> flo
         port = free_port()
         began = time.perf_counter()
         server = subprocess.Popen(
-            [_scout(), "serve", "--port", str(port)], env=env, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [_scout(), "serve", "--port", str(port)],
+            env=env,
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         try:
             report = _called(port)

@@ -59,7 +59,9 @@ def _lines(usual: Measured) -> Iterator[Finding]:
     town, cost = usual.town, usual.report.cost
     size = f"{town.people:,} people, {town.jobs} jobs, {town.fits} fits each"
     yield Line("the cycle", usual.took_s, "s", note=size)
-    yield Line("a letter of the cycle", usual.took_s / town.people * 1000, "ms", note="all that a cycle does, shared out")
+    yield Line(
+        "a letter of the cycle", usual.took_s / town.people * 1000, "ms", note="all that a cycle does, shared out"
+    )
     yield Line("a person of the naive loop", usual.naive_s / town.people * 1000, "ms")
     yield Line(
         "the naive loop against the cycle",
@@ -75,9 +77,7 @@ def _lines(usual: Measured) -> Iterator[Finding]:
         note="the same rows created and swapped in full batches",
     )
     yield Line("documents read by the cycle", cost.reads, note=f"{cost.reads / town.people:.2f} a person")
-    yield Line(
-        "documents written", cost.writes, note=f"{cost.writes / (town.people * town.fits):.2f} a delivery row"
-    )
+    yield Line("documents written", cost.writes, note=f"{cost.writes / (town.people * town.fits):.2f} a delivery row")
     yield Line("round trips", cost.round_trips, note=f"{cost.round_trips / town.people:.2f} a letter")
 
 

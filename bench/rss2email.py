@@ -57,7 +57,17 @@ async def _scout_s_a_letter(folder: Path, port: int) -> float:
 
 
 def _installed(target: Path) -> bool:
-    command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--target", target, RSS2EMAIL]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--disable-pip-version-check",
+        "--target",
+        target,
+        RSS2EMAIL,
+    ]
     try:
         return subprocess.run(command, capture_output=True, check=False, timeout=INSTALL_MAX_S).returncode == 0
     except subprocess.TimeoutExpired:
