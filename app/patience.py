@@ -36,12 +36,16 @@ class Patience:
         self._stopped: Over | None = None
         self.slots = asyncio.Semaphore(CALLS_MAX)
 
-    def over(self, *, after_s: float = 0.0) -> Over | None:
-        """Why no call may begin (in `after_s`), or None: one whole call fits, and the provider answers."""
+    def over(self) -> Over | None:
+        """Why no call may begin, or None: one whole call fits after whatever wait the provider asked for."""
         deadline = self._run.deadline
-        fits = deadline.elapsed_s() + after_s + self._call_s <= self._until_s
-        is_time_left = fits and deadline.allows(after_s + self._call_s)
-        return self._stopped or (None if is_time_left else OUT_OF_TIME)
+        wait_s = self._wait_s()
+        fits = deadline.elapsed_s() + wait_s + self._call_s <= self._until_s
+        if self._stopped is not None or (fits and deadline.allows(wait_s + self._call_s)):
+            return self._stopped
+        if wait_s > 0:
+            return Over("the model's provider asked to wait", self._run.parts.clock() + timedelta(seconds=wait_s))
+        return OUT_OF_TIME
 
     def stop(self, why: str) -> None:
         """Nothing further is asked in this run."""
@@ -56,7 +60,7 @@ class Patience:
             reply = await self._once(asked)
             if reply.end is not End.BUSY:
                 break
-            self._wait(reply.retry_after_s, attempt)
+            self._put_off(reply.retry_after_s, attempt)
         self._note(reply)
         return reply
 
@@ -66,14 +70,16 @@ class Patience:
 
     async def _waited(self) -> bool:
         """Wait as long as the provider wants, if a call fits in after that."""
-        loop = asyncio.get_running_loop()
-        while (wait_s := self._not_before_s - loop.time()) > 0:
-            if self.over(after_s=wait_s) is not None:
+        while (wait_s := self._wait_s()) > 0:
+            if self.over() is not None:
                 return False
             await asyncio.sleep(wait_s)
         return True
 
-    def _wait(self, wanted_s: float | None, attempt: int) -> None:
+    def _wait_s(self) -> float:
+        return max(0.0, self._not_before_s - asyncio.get_running_loop().time())
+
+    def _put_off(self, wanted_s: float | None, attempt: int) -> None:
         """Everybody's next call waits: a provider that is busy is so for all."""
         wait_s = wanted_s
         if wait_s is None:

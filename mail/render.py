@@ -37,7 +37,8 @@ class Limits(NamedTuple):
     name_bytes: int  # company, place
     pay_bytes: int
     source_bytes: int
-    reason_bytes: int
+    reason_bytes: int  # shared with why there was no verdict
+    caveat_bytes: int  # 0: none is shown
     link_bytes: int
     twins: int
     page: bool  # a link to the job's own page
@@ -49,12 +50,21 @@ GENEROUS = Limits(
     pay_bytes=100,
     source_bytes=200,
     reason_bytes=400,
+    caveat_bytes=250,
     link_bytes=2000,
     twins=4,
     page=True,
 )
 TIGHT = Limits(
-    title_bytes=120, name_bytes=60, pay_bytes=40, source_bytes=90, reason_bytes=100, link_bytes=390, twins=0, page=False
+    title_bytes=120,
+    name_bytes=60,
+    pay_bytes=40,
+    source_bytes=90,
+    reason_bytes=90,
+    caveat_bytes=0,
+    link_bytes=390,
+    twins=0,
+    page=False,
 )
 
 
@@ -208,6 +218,7 @@ def _shown(row: Delivery, at: datetime, site: Site, limits: Limits) -> Shown:
     )
     source = line(row.source, limits.source_bytes // 2)
     attribution = line(site.attribution.get(row.source, ""), limits.source_bytes)
+    unscored_bytes = limits.reason_bytes // 3 if row.not_scored else 0
     return Shown(
         title=line(row.title, limits.title_bytes) or "A job without a title",
         link=link,
@@ -215,10 +226,10 @@ def _shown(row: Delivery, at: datetime, site: Site, limits: Limits) -> Shown:
         age=age_of(row, at),
         source=attribution or (f"via {source}" if source else ""),
         page=f"{site.base_url.rstrip('/')}/me/jobs/{quote(row.key, safe='')}" if limits.page else "",
-        why=reason_line(row.verdict_reason or row.reason, limits.reason_bytes),
-        caveat=reason_line(row.caveat, limits.reason_bytes),
+        why=reason_line(row.verdict_reason or row.reason, limits.reason_bytes - unscored_bytes),
+        caveat=reason_line(row.caveat, limits.caveat_bytes) if limits.caveat_bytes else "",
         score="" if row.verdict_score is None else f"{row.verdict_score} of 100",
-        not_scored=reason_line(row.not_scored, limits.reason_bytes),
+        not_scored=reason_line(row.not_scored, unscored_bytes) if unscored_bytes else "",
         twins=tuple((twin, host_of(twin)) for twin in dict.fromkeys(twins))[: limits.twins],
     )
 

@@ -80,6 +80,7 @@ def posting_text(name: str, job: Job) -> str:
         "company": job.company,
         "place": job.place,
         "pay": job.pay,
+        "contract": ", ".join(job.contracts),
         "tags": ", ".join(job.tags),
     }
     lines = [f"{what}: {without_orders(line)[0]}" for what, value in facts.items() if (line := _line(value))]

@@ -161,10 +161,12 @@ WORST = {
 @pytest.mark.parametrize("text", WORST.values(), ids=WORST.keys())
 @pytest.mark.parametrize("link_bytes", [60, 388, 2_000, 5_000])
 @pytest.mark.parametrize("tail", ["a", "a=&"])
-def test_twenty_jobs_always_fit_whatever_their_fields_hold(text: str, link_bytes: int, tail: str) -> None:
+@pytest.mark.parametrize("said", ["caveat", "not_scored"])
+def test_twenty_jobs_always_fit_whatever_their_fields_hold(text: str, link_bytes: int, tail: str, said: str) -> None:
     link = ("https://jobs.example.com/?" + tail * 5_000)[:link_bytes]
-    worst = dict.fromkeys(("title", "company", "place", "pay", "source", "reason"), text)
-    rows = [row(n, **worst, link=link, twin_links=(link + "1", link + "2")) for n in range(ALERT_CAP_JOBS)]
+    worst = dict.fromkeys(("title", "company", "place", "pay", "source", "reason", "verdict_reason", said), text)
+    extra = {"link": link, "twin_links": (link + "1", link + "2"), "verdict_score": 100}
+    rows = [row(n, **worst, **extra) for n in range(ALERT_CAP_JOBS)]
     site = Site("https://" + "scout." * 30 + "example.com", SITE.mail_from, {text: text})
     notes = [text] * 9
     letters = [
