@@ -11,7 +11,7 @@ from datetime import datetime, time
 from typing import Any
 
 from app import gates
-from ledger import ids, users
+from ledger import addresses, users
 from ledger.records import Mode, Search, Stop, User
 from ledger.store import Store
 from ledger.users import Saved
@@ -67,8 +67,7 @@ async def save(store: Store, address: str, changes: Changes, *, default_at: time
         before.append(user)
         return applied(user, changes, default_at=default_at)
 
-    uid = ids.uid_of(address)
-    found = await users.read(store, uid)
+    uid, found = await addresses.home(store, address)
     if found is None:
         saved = await users.save_profile(store, address, edit, now=now)
     else:

@@ -6,8 +6,9 @@ document first, a new person or somebody who moves, the store lets only one of t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
+from typing import NamedTuple
 
 from ledger import ids, users
 from ledger.records import USERS, BadRecord, Pointer, Stop, Stored, User, decode, encode
@@ -17,8 +18,7 @@ MOVE_TRIES_MAX = 5
 MENDED_BY_A_MOVE = frozenset({Stop.BOUNCED, Stop.REJECTED})  # it was the old mailbox's fault
 
 
-@dataclass(frozen=True, slots=True)
-class Home:
+class Home(NamedTuple):
     """The uid that an address belongs to, and its user, if there is one."""
 
     uid: str

@@ -23,6 +23,7 @@ from app.shown import console, counted, show_json, table
 from app.wiring import wired
 from ledger import ids
 from ledger import users as people
+from ledger.addresses import home
 from ledger.records import Mode, User
 
 
@@ -135,9 +136,9 @@ def show(email: str, json_: bool) -> None:
 
 
 async def _show(email: str, *, json_: bool) -> None:
-    uid = _uid(email)
+    _check(email)
     async with wired(load()) as parts:
-        found = await people.read(parts.store, uid)
+        uid, found = await home(parts.store, email)
         if found is None:
             raise _nobody(email)
         account = await read_account(parts.store, uid)
@@ -169,9 +170,9 @@ def pause(email: str, until: str | None, days: int | None, resume: bool) -> None
 
 
 async def _pause(email: str, until: str | None, days: int | None) -> None:
-    uid = _uid(email)
+    _check(email)
     async with wired(load()) as parts:
-        found = await people.read(parts.store, uid)
+        uid, found = await home(parts.store, email)
         if found is None:
             raise _nobody(email)
         now = parts.clock()
@@ -195,25 +196,26 @@ def delete(email: str, yes: bool) -> None:
     Example:
       scout users delete ann@example.com --yes
     """
-    uid = _uid(email)
+    _check(email)
     if not yes:
         if not sys.stdin.isatty():
             raise Mistake("deleting asks first, and nobody is here to answer; add --yes")
         click.confirm(f"Delete {email.strip()} and everything kept of them?", abort=True)
-    removed = asyncio.run(_delete(uid))
+    removed = asyncio.run(_delete(email))
     if removed is None:
         raise _nobody(email)
     click.echo(f"Deleted {email.strip()}: the profile and {counted(removed, 'delivery', 'deliveries')}")
 
 
-async def _delete(uid: str) -> int | None:
+async def _delete(email: str) -> int | None:
     async with wired(load()) as parts:
+        uid = (await home(parts.store, email)).uid
         return await people.delete(parts.store, uid, now=parts.clock())
 
 
-def _uid(email: str) -> str:
+def _check(email: str) -> None:
     try:
-        return ids.uid_of(email)
+        ids.uid_of(email)
     except ids.BadAddress as error:
         raise Mistake(str(error)) from error
 

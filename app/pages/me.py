@@ -17,7 +17,7 @@ from app.pages.visitor import parts_of, signed_in
 from app.pages.week import Told
 from app.parts import Parts
 from ledger import users
-from ledger.records import Mode, User
+from ledger.records import Mode, Search, User
 from ledger.schedule import next_due
 from scan.match import usable_keywords
 
@@ -44,7 +44,7 @@ async def me(request: Request) -> Response:
         found=found,
         has_keywords=any(usable_keywords(search) for search in user.searches.values()),
         chips_max=CHIPS_MAX,
-        told=gates.told,
+        told=_besides,
         saved=request.query_params.get("saved", ""),
         removed="removed" in request.query_params,
         changed="changed" in request.query_params,
@@ -66,6 +66,12 @@ async def resume(request: Request) -> Response:
     if await users.change(parts_of(request).store, visitor.uid, resumed) is None:
         raise Refused(410, "Your page was deleted meanwhile.")
     return go("/me?changed=1")
+
+
+def _besides(search: Search) -> dict[str, str]:
+    """What a search asks besides its words."""
+    age = {"not older than": f"{search.max_age_h} h"} if search.max_age_h is not None else {}
+    return age | gates.told(search) | ({"only from": ", ".join(search.sources)} if search.sources else {})
 
 
 def _each(parts: Parts, user: User, week: list[Told]) -> dict[str, Preview]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import time
 
-from ledger import ids
+from app import profile
+from ledger import addresses, ids, users
 from ledger.feedback import said
+from ledger.records import Mode
 from tests.app.pages.visits import ANN, BASE, ask, links, save_search, signed_in, text, visiting
 from tests.world import World, item
 
@@ -149,3 +152,12 @@ async def test_deleting_leaves_bare_ids_only_and_says_goodbye_once(world: World)
     world.feed(item("Gardener"), item("Python developer"), item("Python two"))
     await world.cron()
     assert [to for to, _ in world.sent()] == [ANN]  # the one from before
+
+
+async def test_the_operator_finds_a_person_by_every_address_they_had(world: World) -> None:
+    await world.user(ANN)
+    uid = ids.uid_of(ANN)
+    assert await addresses.move(world.store, uid, BOB, now=world.now)
+    told = await profile.save(world.store, BOB, profile.Changes(mode=Mode.DAILY), default_at=time(8), now=world.now)
+    assert (told.created, told.user.uid, told.user.mode) == (False, uid, Mode.DAILY)
+    assert len([user async for user in users.everyone(world.store, lambda _uid, _error: None)]) == 1
