@@ -50,9 +50,8 @@ BUTTONS = re.compile(
     r"(?:view|see|apply|open|read|show|more|learn|get|go|save|click|quick)\b.{0,30}|job|details|here|link",
     re.IGNORECASE,
 )
-_ANCHOR = re.compile(
-    r"<a\s[^>]{0,3000}?href\s*=\s*(?:\"([^\"]{1,3000})\"|'([^']{1,3000})')[^>]{0,1000}>", re.IGNORECASE
-)
+_ANCHOR = re.compile(r"<a\s[^<>]{1,5000}>", re.IGNORECASE)  # no < inside: a run of half tags stays cheap
+_HREF = re.compile(r"\shref\s{0,5}=\s{0,5}(?:\"([^\"]{1,3000})\"|'([^']{1,3000})')", re.IGNORECASE)
 _END = re.compile(r"</a\s*>", re.IGNORECASE)
 _URL = re.compile(r"https?://[^\s<>\"')\]]{5,2000}")
 
@@ -112,7 +111,8 @@ def _body(message: EmailMessage) -> tuple[str, bool]:
 def _mentions(markup: str) -> Iterator[_Mention]:
     found = 0
     for anchor in _ANCHOR.finditer(markup):
-        link = absolute(html.unescape(anchor[1] or anchor[2]))
+        href = _HREF.search(anchor[0])
+        link = absolute(html.unescape(href[1] or href[2])) if href else ""
         named = _job_of(link)
         if named is None:
             continue

@@ -25,9 +25,11 @@ LINKS_MAX = 2000
 NAME_MAX_CHARS = 40
 
 _FEED_TYPES = re.compile(r"application/(?:rss\+xml|atom\+xml|feed\+json|rdf\+xml)", re.IGNORECASE)
-_LINK_TAG = re.compile(r"<link\s[^>]{0,2000}>", re.IGNORECASE)
-_HREF = re.compile(r"href\s*=\s*(?:\"([^\"]{1,2000})\"|'([^']{1,2000})'|([^\s\"'>]{1,2000}))", re.IGNORECASE)
-_ANCHOR = re.compile(r"<(?:a|script|iframe)\s[^>]{0,2000}?(?:href|src)\s*=\s*[\"']([^\"']{1,2000})[\"']", re.IGNORECASE)
+_LINK_TAG = re.compile(r"<link\s[^<>]{1,5000}>", re.IGNORECASE)  # no < inside: a run of half tags stays cheap
+_ANCHOR = re.compile(r"<(?:a|script|iframe)\s[^<>]{1,5000}>", re.IGNORECASE)
+_HREF = re.compile(
+    r"\s(?:href|src)\s{0,5}=\s{0,5}(?:\"([^\"]{1,2000})\"|'([^']{1,2000})'|([^\s\"'>]{1,2000}))", re.IGNORECASE
+)
 _LIKE_A_FEED = re.compile(
     r"(?:\.rss|\.atom|/rss|/feed|/atom|[./](?:rss|feed|atom|index)\.(?:xml|json))/?(?:\?|$)", re.IGNORECASE
 )
@@ -118,7 +120,8 @@ def _links(page: Fetched) -> Iterator[str]:
     for number, anchor in enumerate(_ANCHOR.finditer(_text(page))):
         if number >= LINKS_MAX:
             return
-        if link := _joined(page.url, anchor[1]):
+        href = _HREF.search(anchor[0])
+        if href and (link := _joined(page.url, href[1] or href[2] or href[3])):
             yield link
 
 

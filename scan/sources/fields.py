@@ -223,7 +223,7 @@ def labels(raw: Iterable[str]) -> tuple[str, ...]:
 
 def _text(value: object) -> str:
     if isinstance(value, str):
-        return value.strip()
+        return _whole(value.strip())
     if isinstance(value, bool) or not isinstance(value, int | float):
         return ""
     if isinstance(value, int):
@@ -231,3 +231,8 @@ def _text(value: object) -> str:
     if not math.isfinite(value):
         return ""
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def _whole(text: str) -> str:
+    """Without halves of surrogate pairs, which JSON can spell and nothing can send on."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
