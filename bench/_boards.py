@@ -1,63 +1,66 @@
-"""`python -m bench._boards DELAY_S FOLDER`: boards and a mail provider over HTTP. Prints its port.
-
-GET answers with the file of that name after a while, POST takes a letter as SendGrid does. GET /taken gives back, as a
-JSON list, the letters that were posted, and forgets them.
-"""
+"""Forty boards in a process of their own: most are healthy, some hang, some are broken, some drip."""
 
 from __future__ import annotations
 
 import asyncio
-import json
+import subprocess
 import sys
-from email.utils import formatdate
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
-HEAD_MAX_BYTES = 64 * 1024
-
-
-class Boards:
-    def __init__(self, folder: Path, delay_s: float) -> None:
-        self._folder, self._delay_s = folder, delay_s
-        self._taken: list[str] = []
-
-    async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while True:
-                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-                method, path, _ = head.split(" ", 2)
-                length = next(
-                    (int(line[15:]) for line in head.split("\r\n") if line.lower().startswith("content-length:")), 0
-                )
-                body = await reader.readexactly(length)
-                writer.write(await self._answer(method, path, body))
-                await writer.drain()
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
-        finally:
-            writer.close()
-
-    async def _answer(self, method: str, path: str, body: bytes) -> bytes:
-        if path == "/taken":
-            taken, self._taken = self._taken, []
-            return _said(200, "application/json", json.dumps(taken).encode())
-        await asyncio.sleep(self._delay_s)
-        if method == "POST":
-            self._taken.append(body.decode())
-            return _said(202, "text/plain", b"", more=f"X-Message-Id: {len(self._taken)}\r\n")
-        return _said(200, "application/rss+xml", (self._folder / path.rpartition("/")[2]).read_bytes())
+HEALTHY, HANGING, BROKEN, DRIPPING = 25, 5, 5, 5
+ITEMS = 200
+TEXT = "We build things in Python and look for somebody who likes that as much as we do. " * 40
 
 
-def _said(status: int, kind: str, body: bytes, more: str = "") -> bytes:
-    head = f"HTTP/1.1 {status} said\r\nDate: {formatdate(usegmt=True)}\r\nContent-Type: {kind}\r\n{more}"
-    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+@contextmanager
+def boards() -> Iterator[dict[str, str]]:
+    """{name: URL}; what a board does is the beginning of its name."""
+    names = [f"{kind}{n}" for kind, count in
+             (("healthy", HEALTHY), ("hanging", HANGING), ("broken", BROKEN), ("dripping", DRIPPING))
+             for n in range(count)]  # fmt: skip
+    server = subprocess.Popen([sys.executable, "-m", "bench._boards"], stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        port = int(server.stdout.readline())
+        yield {name: f"http://127.0.0.1:{port}/{name}" for name in names}
+    finally:
+        server.kill()
+        server.wait()
 
 
-async def serve(folder: Path, delay_s: float) -> None:
-    server = await asyncio.start_server(Boards(folder, delay_s).talk, "127.0.0.1", 0, limit=HEAD_MAX_BYTES, backlog=512)
+def feed(name: str) -> bytes:
+    items = "".join(
+        f"<item><title>Python developer {name} {n}</title><link>https://jobs.example.com/{name}/{n}</link>"
+        f"<guid>{name}-{n}</guid><description>{TEXT}</description></item>"
+        for n in range(ITEMS)
+    )
+    return f"<rss version='2.0'><channel><title>x</title>{items}</channel></rss>".encode()
+
+
+async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(ConnectionError, asyncio.IncompleteReadError):
+        head = await reader.readuntil(b"\r\n\r\n")
+        name = head.split(b" ")[1].decode().strip("/")
+        if name.startswith("hanging"):
+            await asyncio.sleep(3600)
+        body = b"<html>Just a moment...</html>" if name.startswith("broken") else feed(name)
+        writer.write(f"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n".encode())
+        step = 1 if name.startswith("dripping") else len(body)
+        for start in range(0, len(body), step):
+            writer.write(body[start : start + step])
+            await writer.drain()
+            if step == 1:
+                await asyncio.sleep(0.05)
+    writer.close()
+
+
+async def serve() -> None:
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
     sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
     sys.stdout.flush()
     await server.serve_forever()
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(Path(sys.argv[2]), float(sys.argv[1])))
+    asyncio.run(serve())
