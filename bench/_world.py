@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -66,7 +66,7 @@ async def scout(
     folder: Path,
     town: Town,
     *,
-    mail: Mapping[str, str],
+    mail: dict[str, str],
     boards: int = 1,
     board_delay_s: float = 0.0,
     limits: Limits | None = None,
@@ -88,7 +88,7 @@ async def scout(
 
 
 @asynccontextmanager
-async def with_news(folder: Path, town: Town, *, mail: Mapping[str, str], **more: object) -> AsyncIterator[Scout]:
+async def with_news(folder: Path, town: Town, *, mail: dict[str, str], **more: object) -> AsyncIterator[Scout]:
     """The same, and the town's jobs are listed: the next run finds them."""
     async with scout(folder, town, mail=mail, **more) as world:  # type: ignore[arg-type]
         world.publish(town.ads())
@@ -116,7 +116,7 @@ def sources_toml(names: tuple[str, ...], *, port: int, interval_s: int = INTERVA
 
 def web(folder: Path, *, delay_s: float) -> AbstractContextManager[int]:
     """The port of boards and a mail provider in a process of its own, which answer after `delay_s`."""
-    return _serving("bench._boards", str(delay_s), str(folder))
+    return _serving("bench._web", str(delay_s), str(folder))
 
 
 def smtp_sink(*, delay_s: float) -> AbstractContextManager[int]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -16,7 +15,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,7 +43,7 @@ def run() -> Iterator[Finding]:
         yield from _against("firestore", {"FIRESTORE_EMULATOR_HOST": host})
 
 
-def _against(store: str, more: Mapping[str, str]) -> Iterator[Finding]:
+def _against(store: str, more: dict[str, str]) -> Iterator[Finding]:
     taken = [(_alone_s(ALONE[store]), _first_answer_s(store, more, project=f"cold-{n}")) for n in range(ROUNDS + 1)]
     alone_s, ours_s = (statistics.median(column) for column in zip(*taken[1:], strict=True))  # the first one warms up
     yield Line(f"FastAPI and the client of {store}, imported", alone_s * 1000, "ms")
@@ -58,7 +57,7 @@ def _alone_s(code: str) -> float:
     return time.perf_counter() - began
 
 
-def _first_answer_s(store: str, more: Mapping[str, str], *, project: str) -> float:
+def _first_answer_s(store: str, more: dict[str, str], *, project: str) -> float:
     with tempfile.TemporaryDirectory(prefix="scout-bench-") as name, ExitStack() as stack:
         folder = Path(name)
         env = {k: v for k, v in os.environ.items() if not k.startswith("SCOUT_")} | environment(folder) | more
@@ -101,7 +100,7 @@ def _publish(folder: Path, ads: list) -> None:
 
 
 def _scout() -> str:
-    return str(Path(sys.executable).with_name("scout")) if shutil.which("scout") is None else str(shutil.which("scout"))
+    return str(Path(sys.executable).with_name("scout"))
 
 
 def _called(port: int) -> dict:

@@ -124,7 +124,7 @@ async def _cycle(town: Town, folder: Path, port: int) -> tuple[Report, float, fl
         report, took_s = await world.run()
         assert report.mail.sent == town.people, report.as_json()
         assert report.matches.fit == town.people * town.fits
-        rows = {s.id: s.data async for s in every(world.parts.store, DELIVERIES, {})}
+        rows: dict[str, Doc] = {s.id: s.data async for s in every(world.parts.store, DELIVERIES, {})}
         assert len(rows) == town.people * town.fits
         world.later()
         again, _ = await world.run()

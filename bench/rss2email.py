@@ -57,17 +57,8 @@ async def _scout_s_a_letter(folder: Path, port: int) -> float:
 
 
 def _installed(target: Path) -> bool:
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "-q",
-        "--disable-pip-version-check",
-        "--target",
-        target,
-        RSS2EMAIL,
-    ]
+    quietly = ("-q", "--disable-pip-version-check")
+    command = [sys.executable, "-m", "pip", "install", *quietly, "--target", str(target), RSS2EMAIL]
     try:
         return subprocess.run(command, capture_output=True, check=False, timeout=INSTALL_MAX_S).returncode == 0
     except subprocess.TimeoutExpired:
@@ -98,10 +89,11 @@ def _theirs_s(folder: Path, port: int, *, digest: bool) -> float:
 
 
 def _r2e_s(folder: Path, place: Path, command: str) -> float:
-    tool = [sys.executable, folder / "packages" / "bin" / "r2e"]
+    tool = [sys.executable, str(folder / "packages" / "bin" / "r2e")]
+    files = ["-c", str(place / "rss2email.cfg"), "-d", str(place / "rss2email.json")]
     began = time.perf_counter()
     subprocess.run(
-        [*tool, "-c", place / "rss2email.cfg", "-d", place / "rss2email.json", command],
+        [*tool, *files, command],
         check=True,
         capture_output=True,
         timeout=RUN_MAX_S,

@@ -20,19 +20,27 @@ from bench._world import web, with_news
 
 PEOPLE = sized(2_000, least=128)
 DELAY_S = 0.05
+ROUNDS = 2
 AT_LEAST = {20: 0.8, 64: 0.35}  # connections -> share of the bare client's rate
 
 
 def run() -> Iterator[Finding]:
     with tempfile.TemporaryDirectory(prefix="scout-bench-") as folder, web(Path(folder), delay_s=DELAY_S) as port:
         for connections, share in AT_LEAST.items():
-            _taken(port)
-            whole_s = asyncio.run(_whole_s(port, connections))
-            bodies = _taken(port)
-            bare_s = asyncio.run(_bare_s(port, bodies, connections))
-            note = f"{PEOPLE / whole_s:,.0f} letters a second, the bare client {PEOPLE / bare_s:,.0f}"
-            name = f"rate at {connections} connections, by the bare client's"
-            yield Line(name, bare_s / whole_s, at_least=share, note=note)
+            yield _share(port, connections, fits=1, at_least=share)
+        yield _share(port, 64, fits=5, at_least=None)
+
+
+def _share(port: int, connections: int, *, fits: int, at_least: float | None) -> Line:
+    """Both in turn, twice; the better of each counts."""
+    whole_s, bare_s = [], []
+    for _ in range(ROUNDS):
+        whole_s.append(asyncio.run(_whole_s(port, connections, fits=fits)))
+        bare_s.append(asyncio.run(_bare_s(port, _taken(port), connections)))
+        assert len(_taken(port)) == PEOPLE
+    rates = f"{PEOPLE / min(whole_s):,.0f} letters a second, the bare client {PEOPLE / min(bare_s):,.0f}"
+    name = f"rate at {connections} connections, by the bare client's ({fits} {'job' if fits == 1 else 'jobs'} a letter)"
+    return Line(name, min(bare_s) / min(whole_s), at_least=at_least, note=rates)
 
 
 def _taken(port: int) -> list[str]:
@@ -42,9 +50,9 @@ def _taken(port: int) -> list[str]:
     return letters
 
 
-async def _whole_s(port: int, connections: int) -> float:
-    """The seconds of a cycle that finds one job for everybody."""
-    town = Town(people=PEOPLE, jobs=1, fits=1)
+async def _whole_s(port: int, connections: int, *, fits: int) -> float:
+    """The seconds of a cycle that finds so many jobs for everybody."""
+    town = Town(people=PEOPLE, jobs=fits, fits=fits)
     mail = {
         "SCOUT_MAIL": "sendgrid:",
         "SENDGRID_API_KEY": "SG.x",
