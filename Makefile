@@ -9,7 +9,7 @@ NEW_SECRET := 'import secrets; print("\nSCOUT_CRON_SECRET=" + secrets.token_urls
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo serve test lint bench lock
+.PHONY: help install demo serve test fuzz lint bench lock
 
 help: ## List these commands
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile
@@ -32,6 +32,9 @@ serve: .venv/.scout ## Write a cron secret to .env once, say how to call, then s
 
 test: .venv/.scout .venv/.dev ## Run the tests (ARGS="-k name" for some of them)
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 $(ARGS)
+
+fuzz: .venv/.scout .venv/.dev ## Put 10,000 random inputs through every parser (ARGS=500 for fewer)
+	$(BIN)/python -W ignore -m tests.fuzz $(ARGS)
 
 lint: .venv/.scout .venv/.dev ## Check style, types and the direction of imports
 	$(BIN)/ruff check .

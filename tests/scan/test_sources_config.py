@@ -209,3 +209,15 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 def test_the_shipped_list_is_where_it_is_looked_for() -> None:
     assert SHIPPED.is_file()
     assert load(str(SHIPPED)) == load()
+
+
+def test_the_page_on_sources_has_every_kind_with_its_interval_and_credentials() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "sources.md").read_text()
+    rows = {line.split("|")[1].strip(" `"): line for line in page.splitlines() if line.startswith("| `")}
+    assert rows.keys() == set(NAMES)
+    for name, row in rows.items():
+        kind = kind_of(name)
+        minutes = (kind.min_interval_s or kind.floor_s) // 60
+        assert f"{minutes} min" in row or f"{minutes // 60} h" in row, name
+        named = {option for option in kind.options if f"`{option}`" in row}
+        assert {option for option, how in kind.options.items() if how.required} <= named, name
