@@ -22,6 +22,7 @@ from mail.letter import LETTER_MAX_BYTES, Letter
 HEADER_MAX_BYTES = 998  # of one line, RFC 5322 2.1.1
 LOCAL_MAX_BYTES = 64  # RFC 5321 4.5.3.1.1
 SENDERS_KEPT = 8  # worked out once: every letter of a scout has the same
+DOMAINS_KEPT = 1_000  # most people share a few
 FRAME_MAX_BYTES = 3_000  # headers and boundaries: at most 1,100 for a Subject, 1,000 for an unsubscribe link
 
 _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\-\u0080-\U0010ffff]+"
@@ -123,9 +124,14 @@ def _address(typed: str, what: str) -> str:
     if not _LOCAL.fullmatch(local) or not local.isprintable() or len(local.encode()) > LOCAL_MAX_BYTES:
         raise Unsendable(f"{what} has a local part that cannot be sent to")
     try:
-        return f"{local}@{idna.encode(domain, uts46=True).decode('ascii')}"
+        return f"{local}@{_a_label(domain)}"
     except idna.IDNAError as error:
         raise Unsendable(f"{what} has no valid domain") from error
+
+
+@lru_cache(maxsize=DOMAINS_KEPT)
+def _a_label(domain: str) -> str:
+    return idna.encode(domain, uts46=True).decode("ascii")
 
 
 @lru_cache(maxsize=SENDERS_KEPT)
@@ -137,12 +143,18 @@ def sender_address(mail_from: str) -> str:
         raise BadSender(str(error)) from error
 
 
+@lru_cache(maxsize=SENDERS_KEPT)
+def sender_name(mail_from: str) -> str:
+    """The name in `Name <a@b>`, empty if there is none."""
+    return parseaddr(mail_from)[0]
+
+
 def _domain(address: str) -> str:
     return address.rpartition("@")[2]
 
 
 def _from(letter: Letter) -> str:
-    name = parseaddr(letter.mail_from)[0]
+    name = sender_name(letter.mail_from)
     if not name:
         return sender(letter)
     if not _VISIBLE_ASCII.fullmatch(name):

@@ -6,11 +6,10 @@ cannot tell may be repeated as it was (`Attempt.repeatable`), and a letter is a 
 
 from __future__ import annotations
 
-from email.utils import parseaddr
 from typing import Any
 
 from ledger.lifecycle import Attempt, Outcome
-from mail.envelope import recipient, sender
+from mail.envelope import recipient, sender, sender_name
 from mail.letter import Letter
 from mail.transports.api import Api, Told, common, further_headers, text_of
 from mail.transports.http import Answer
@@ -25,7 +24,7 @@ _SAME_KEY_IN_FLIGHT = frozenset({"concurrent_idempotent_requests", "resource_loc
 def request_of(letter: Letter) -> dict[str, Any]:
     """The JSON of one letter to one recipient; a pure function of it. Raises Unsendable."""
     return {
-        "from": _named(parseaddr(letter.mail_from)[0], sender(letter)),
+        "from": _named(sender_name(letter.mail_from), sender(letter)),
         "to": [recipient(letter)],
         "subject": letter.subject,
         "text": letter.text,

@@ -6,12 +6,11 @@ SendGrid knows no idempotency key (its specification, 2026-01), so an unclear at
 
 from __future__ import annotations
 
-from email.utils import parseaddr
 from types import ModuleType
 from typing import Any
 
 from ledger.lifecycle import Attempt, Outcome
-from mail.envelope import recipient, sender
+from mail.envelope import recipient, sender, sender_name
 from mail.letter import Letter
 from mail.transports.api import Api, Told, common, further_headers, text_of
 from mail.transports.http import Answer, retry_after_s
@@ -29,7 +28,7 @@ def request_of(letter: Letter) -> dict[str, Any]:
     # In the personalization: at the top the specification has a string, which the service refuses.
     to.add_custom_arg(mail.CustomArg("delivery_id", letter.outside_id))
     message = mail.Mail(
-        from_email=mail.From(sender(letter), parseaddr(letter.mail_from)[0] or None),
+        from_email=mail.From(sender(letter), sender_name(letter.mail_from) or None),
         subject=letter.subject,
         plain_text_content=letter.text,
         html_content=letter.html,
