@@ -36,8 +36,8 @@ from scan.sources import (
 )
 from scan.sources.board import Page
 from scan.sources.entries import Reading, Rules
-from scan.sources.fields import Unreadable
 from scan.sources.identity import parse_rule
+from scan.sources.item import Unreadable
 from scan.sources.registry import kind_of
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)

@@ -10,7 +10,8 @@ from urllib.parse import urlencode
 from scan.fetch import Fetcher
 from scan.posting import Posting
 from scan.sources.board import Ask, BoardSource, Page
-from scan.sources.fields import Amounts, Item, Unreadable, items_at, posting, reading
+from scan.sources.fields import Amounts, posting, reading
+from scan.sources.item import Item, Unreadable, items_at
 from scan.sources.kind import Kind, Option, Secrets, SourceConfig
 
 HOUR_S = 3600

@@ -19,7 +19,8 @@ from email.utils import parseaddr
 from scan.links import absolute, canonical
 from scan.posting import Posting, Skipped
 from scan.sources.entries import Reading
-from scan.sources.fields import Unreadable, posting
+from scan.sources.fields import posting
+from scan.sources.item import Unreadable
 from scan.sources.registry import job_named_by
 from scan.text import one_line, plain
 

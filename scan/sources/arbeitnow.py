@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from scan.fetch import Fetcher
 from scan.posting import Posting
 from scan.sources.board import Ask, BoardSource, Page
-from scan.sources.fields import Item, Unreadable, items_at, json_of, posting, reading
+from scan.sources.fields import posting, reading
+from scan.sources.item import Item, Unreadable, items_at, json_of
 from scan.sources.kind import Kind, Secrets, SourceConfig
 
 PAGES_MAX = 3

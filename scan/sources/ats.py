@@ -16,7 +16,8 @@ from scan.fetch import Fetcher
 from scan.posting import Posting
 from scan.sources.ats_readers import ashby, greenhouse, lever, workable
 from scan.sources.board import Ask, BoardSource, Page
-from scan.sources.fields import Unreadable, items_at, reading
+from scan.sources.fields import reading
+from scan.sources.item import Unreadable, items_at
 from scan.sources.kind import Kind, Option, Secrets, SourceConfig
 
 BODY_MAX_BYTES = 16 * 1024 * 1024  # whole boards with whole texts: 167 postings are 2.5 MB

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from scan.posting import Posting
-from scan.sources.fields import Amounts, Item, posting
+from scan.sources.fields import Amounts, posting
+from scan.sources.item import Item
 
 INTERVALS = {"per-year-salary": "year", "per-month-salary": "month", "per-hour-wage": "hour", "per-day-wage": "day"}
 

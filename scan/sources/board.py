@@ -22,7 +22,7 @@ from scan.fetch import BODY_MAX_BYTES, Fetcher
 from scan.links import shown
 from scan.posting import ITEMS_MAX, Answer, Failed, Items, NotModified, Posting, Skipped
 from scan.sources.entries import Reading
-from scan.sources.fields import Unreadable
+from scan.sources.item import Unreadable
 from scan.sources.kind import FLOOR_S, SourceConfig
 
 

@@ -17,8 +17,8 @@ from scan.links import shown
 from scan.posting import Answer, Failed, Items, NotModified, Posting
 from scan.sources.document import read_document
 from scan.sources.entries import Reading, Rules, read_entries
-from scan.sources.fields import Unreadable
 from scan.sources.identity import parse_rule
+from scan.sources.item import Unreadable
 from scan.sources.jsonfeed import NotAFeed
 from scan.sources.kind import FLOOR_S, Kind, Secrets, SourceConfig
 

@@ -10,7 +10,8 @@ from urllib.parse import quote, urlencode, urlsplit
 from scan.fetch import Fetcher
 from scan.posting import Posting
 from scan.sources.board import Ask, BoardSource, Page
-from scan.sources.fields import Amounts, Item, Unreadable, items_at, json_of, posting, reading, with_skills
+from scan.sources.fields import Amounts, posting, reading, with_skills
+from scan.sources.item import Item, Unreadable, items_at, json_of
 from scan.sources.kind import Kind, Option, Secrets, SourceConfig
 
 QUARTER_S = 900

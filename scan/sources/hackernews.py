@@ -15,7 +15,8 @@ from scan.fetch import Fetcher
 from scan.posting import Posting
 from scan.sources.board import Ask, BoardSource, Page
 from scan.sources.entries import Reading
-from scan.sources.fields import Item, Unreadable, items_at, posting, reading
+from scan.sources.fields import posting, reading
+from scan.sources.item import Item, Unreadable, items_at
 from scan.sources.kind import Kind, Secrets, SourceConfig
 from scan.text import one_line, plain
 

@@ -11,7 +11,8 @@ from scan.fetch import Fetcher
 from scan.links import canonical
 from scan.posting import Posting
 from scan.sources.board import Ask, BoardSource, Page
-from scan.sources.fields import Amounts, Item, Unreadable, items_at, json_of, posting, reading
+from scan.sources.fields import Amounts, posting, reading
+from scan.sources.item import Item, Unreadable, items_at, json_of
 from scan.sources.kind import Kind, Secrets, SourceConfig
 
 PAGE_ITEMS = 20  # the board's own maximum

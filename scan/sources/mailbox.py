@@ -16,8 +16,8 @@ from scan.aside import AsideBusy, aside
 from scan.fetch import Fetcher
 from scan.posting import ITEMS_MAX, Answer, Failed, Items, NotModified, Posting, Skipped
 from scan.sources.alertmail import ALERT_SENDERS, parse
-from scan.sources.fields import Unreadable
 from scan.sources.imap import BadLogin, BadMailbox, Box, Mails, read_mails
+from scan.sources.item import Unreadable
 from scan.sources.kind import Kind, Option, Secrets, SourceConfig
 
 QUARTER_S = 900

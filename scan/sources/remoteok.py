@@ -10,7 +10,8 @@ from scan.fetch import Fetcher
 from scan.mojibake import mended
 from scan.posting import Posting
 from scan.sources.board import Ask, BoardSource, Page
-from scan.sources.fields import Amounts, Item, Unreadable, items_at, posting, reading
+from scan.sources.fields import Amounts, posting, reading
+from scan.sources.item import Item, Unreadable, items_at
 from scan.sources.kind import Kind, Secrets, SourceConfig
 
 TEXT_MIN_CHARS = 40  # the board lists blog pages as well; they have a title and little else

@@ -9,7 +9,8 @@ from functools import partial
 from scan.fetch import Fetcher
 from scan.posting import Posting
 from scan.sources.board import Ask, BoardSource, Page
-from scan.sources.fields import Item, Unreadable, items_at, posting, reading
+from scan.sources.fields import posting, reading
+from scan.sources.item import Item, Unreadable, items_at
 from scan.sources.kind import Kind, Secrets, SourceConfig
 
 FOUR_A_DAY_S = 6 * 3600
@@ -32,7 +33,7 @@ def _posting(item: Item, *, now: datetime) -> Posting | str:
         place=item.text("candidate_required_location"),
         pay=item.text("salary"),
         tags=(*item.texts("tags"), item.text("category"), item.text("job_type").replace("_", " ")),
-        countries=(item.text("candidate_required_location"),),
+        countries=item.text("candidate_required_location").split(","),
         contract=item.text("job_type").replace("_", " "),
         dates=(item.raw("publication_date"),),  # without a zone; read as UTC
     )

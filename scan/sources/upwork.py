@@ -15,7 +15,8 @@ from ledger.records import Client, Health, SourceState
 from scan.fetch import Fetcher
 from scan.posting import Answer, Failed, Posting
 from scan.sources.board import Ask, BoardSource, Page
-from scan.sources.fields import Amounts, Item, Unreadable, json_of, posting, reading, with_skills
+from scan.sources.fields import Amounts, posting, reading, with_skills
+from scan.sources.item import Item, Unreadable, json_of
 from scan.sources.kind import Kind, Option, Secrets, SourceConfig
 from scan.sources.upwork_login import Login, NoToken
 from scan.sources.upwork_rss import JOB_LINK

@@ -16,7 +16,7 @@ from ledger.records import Health
 from ledger.secrets import HeldSecret
 from scan.exchange import Fetched
 from scan.fetch import Fetcher
-from scan.sources.fields import Item, json_of
+from scan.sources.item import Item, json_of
 from scan.sources.kind import Secrets, SourceConfig
 
 RENEW_BEFORE = timedelta(minutes=10)  # of the end of an access token

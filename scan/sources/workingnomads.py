@@ -9,7 +9,8 @@ from functools import partial
 from scan.fetch import Fetcher
 from scan.posting import Posting
 from scan.sources.board import Ask, BoardSource, Page
-from scan.sources.fields import Item, Unreadable, items_at, posting, reading
+from scan.sources.fields import posting, reading
+from scan.sources.item import Item, Unreadable, items_at
 from scan.sources.kind import Kind, Secrets, SourceConfig
 
 GO = re.compile(r"//(?:www\.)?workingnomads\.com/job/go/([0-9]{1,15})(?:[/?#]|$)")

@@ -13,7 +13,7 @@ from ledger.records import Health, SourceState
 from scan.posting import NotModified
 from scan.sources.alertmail import ALERT_SENDERS, parse
 from scan.sources.entries import Reading
-from scan.sources.fields import Unreadable
+from scan.sources.item import Unreadable
 from tests.imap_server import ImapServer
 from tests.scan.boards.made import NOW, failure, items, made, polled
 

@@ -25,7 +25,7 @@ from scan.sources import (
     workingnomads,
 )
 from scan.sources.board import Page
-from scan.sources.fields import Unreadable
+from scan.sources.item import Unreadable
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 PARSERS: list[Callable[..., Page | Unreadable]] = [

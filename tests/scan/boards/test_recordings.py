@@ -21,7 +21,7 @@ from scan.sources import (
     workingnomads,
 )
 from scan.sources.board import Page
-from scan.sources.fields import Unreadable
+from scan.sources.item import Unreadable
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 Parse = Callable[..., Page | Unreadable]
@@ -76,6 +76,7 @@ def test_remotives_zoneless_dates_are_utc_and_its_pay_is_as_stated(recordings: P
     assert found[0].published_at == datetime(2026, 7, 28, 14, 23, 5, tzinfo=UTC)
     assert found[1].contract == "freelance"
     assert found[1].countries == ("USA",)
+    assert found[0].countries == ("Americas", "Europe", "Asia", "Africa", "Oceania")
 
 
 def test_himalayas_pay_has_its_period_and_currency_or_is_unknown(recordings: Path) -> None:

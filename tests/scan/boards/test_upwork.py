@@ -15,7 +15,7 @@ from ledger.sqlite import SqliteStore
 from scan.posting import Failed, Items
 from scan.sources import upwork
 from scan.sources.board import Page
-from scan.sources.fields import Unreadable
+from scan.sources.item import Unreadable
 from tests.boards import Board, Reply
 from tests.scan.boards.made import NOW, failure, items, made, polled
 
