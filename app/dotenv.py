@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from app.settings import BadSetting
+from app.environment import BadSetting
 
 FILE_MAX_BYTES = 64 * 1024
 

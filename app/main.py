@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 
 from app import logs
-from app.settings import BadSetting, load
+from app.environment import BadSetting
+from app.settings import load
 from app.web import make_app
 from scan.sources.config import BadSources
 from scan.sources.config import load as load_sources

@@ -7,9 +7,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from app.environment import BadSetting
 from app.pace import Limits
 from app.parts import Clock, Parts, utc_now
-from app.settings import BadSetting, Settings
+from app.settings import Settings
 from ledger.secrets import StoredSecrets
 from ledger.store import Store
 from mail.letter import Site

@@ -10,7 +10,8 @@ import click
 
 from app.doctor import examine
 from app.domain import Level, Line, system_txt
-from app.settings import BadSetting, load
+from app.environment import BadSetting
+from app.settings import load
 from app.shown import counted, show_json
 from app.wiring import wired
 from scan.reasons import plain_line

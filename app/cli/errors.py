@@ -11,8 +11,8 @@ from typing import Any
 import click
 from click.exceptions import NoArgsIsHelpError
 
+from app.environment import BadSetting
 from app.profile import BadProfile
-from app.settings import BadSetting
 from ledger.records import BadRecord
 from ledger.store import StoreError
 from ledger.users import Contended

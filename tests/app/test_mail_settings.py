@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.settings import BadSetting, load
+from app.environment import BadSetting
+from app.settings import load
 from app.wiring import transport_of
 
 KEY = "SG.secret-key"

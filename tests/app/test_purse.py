@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from app.environment import BadSetting
 from app.prices import BadPrices, Price, read_prices, table
 from app.purse import Caps, Purse, caps_of
-from app.settings import BadSetting, load
+from app.settings import load
 from ledger import spend
 from ledger.records import SPEND
 from ledger.spend import Bill

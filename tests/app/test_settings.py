@@ -13,7 +13,8 @@ from click.testing import CliRunner
 
 from app import dotenv
 from app.cli import main
-from app.settings import NAMES, WELL_KNOWN, BadSetting, load
+from app.environment import BadSetting
+from app.settings import NAMES, WELL_KNOWN, load
 
 SCOUT = Path(sys.executable).with_name("scout")
 ANY_VALUE = {"FIRESTORE_EMULATOR_HOST", "GOOGLE_CLOUD_PROJECT"}  # Google's names, judged by Google's library
