@@ -59,7 +59,8 @@ def language_of(text: str) -> str:
         if len(script.findall(start)) > SCRIPT_MIN_SHARE * len(start):
             return code
     counts: Counter[str] = Counter()
-    for word in _WORD.findall(start.lower()):
-        counts.update(_LANGUAGES_OF.get(word, ()))
+    for word, times in Counter(_WORD.findall(start.lower())).items():
+        for code in _LANGUAGES_OF.get(word, ()):
+            counts[code] += times
     (best, most), (_, next_most) = [*counts.most_common(2), ("", 0), ("", 0)][:2]
     return best if most >= WORDS_MIN and most >= LEAD_MIN * next_most else ""
