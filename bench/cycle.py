@@ -32,6 +32,7 @@ USERS = tuple(sized(n, least=8) for n in (100, 300, 1_000, 3_000, 10_000))
 FITS = (1, 2, 5, 10, 20)  # 20 fill a letter
 FITS_PEOPLE = sized(500, least=16)
 JOBS = (10, 30, 100, 300, 1_000)  # 1,000 are matched in one cycle at most
+JOBS_BOARDS = 4  # one answer is read up to 1,000 items
 JOBS_PEOPLE = sized(300, least=16)
 
 
@@ -51,7 +52,10 @@ def run() -> Iterator[Finding]:
         yield from _growth([_measured(replace(USUAL, people=n), port) for n in sorted(set(USERS))])
         fits = [_measured(replace(USUAL, people=FITS_PEOPLE, fits=n), port) for n in FITS]
         yield _curve("fits", f"Fits a person ({FITS_PEOPLE:,} people, {USUAL.jobs} jobs)", "fits a person", fits)
-        jobs = [_measured(replace(USUAL, people=JOBS_PEOPLE, jobs=n, text_chars=1_500), port) for n in JOBS]
+        jobs = [
+            _measured(replace(USUAL, people=JOBS_PEOPLE, jobs=n, text_chars=1_500), port, boards=JOBS_BOARDS)
+            for n in JOBS
+        ]
         yield _curve("jobs", f"New jobs ({JOBS_PEOPLE:,} people, {USUAL.fits} fits each)", "new jobs", jobs)
 
 
@@ -110,17 +114,18 @@ def _curve(file: str, title: str, across: str, measured: list[Measured]) -> Curv
     )
 
 
-def _measured(town: Town, port: int) -> Measured:
+def _measured(town: Town, port: int, *, boards: int = 1) -> Measured:
     with tempfile.TemporaryDirectory(prefix="scout-bench-") as name:
         folder = Path(name)
-        report, took_s, writes_s = asyncio.run(_cycle(town, folder, port))
+        report, took_s, writes_s = asyncio.run(_cycle(town, folder, port, boards=boards))
         part = min(NAIVE_PEOPLE, town.people)
         naive_s = seconds_a_person(town, folder, people=part, smtp_port=port) * town.people
     return Measured(town, report, took_s, naive_s, writes_s)
 
 
-async def _cycle(town: Town, folder: Path, port: int) -> tuple[Report, float, float]:
-    async with with_news(folder, town, mail={"SCOUT_MAIL": f"smtp://127.0.0.1:{port}"}) as world:
+async def _cycle(town: Town, folder: Path, port: int, *, boards: int) -> tuple[Report, float, float]:
+    mail = {"SCOUT_MAIL": f"smtp://127.0.0.1:{port}"}
+    async with with_news(folder, town, mail=mail, boards=boards) as world:
         report, took_s = await world.run()
         assert report.mail.sent == town.people, report.as_json()
         assert report.matches.fit == town.people * town.fits
