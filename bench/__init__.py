@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+WHY_MAX_CHARS = 300
 PART = float(os.environ.get("BENCH_PART", "1"))
 
 
@@ -85,7 +86,18 @@ class Skipped:
         return f"SKIP {self.name}: {self.why}"
 
 
-Finding = Line | Curve | Skipped
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A measurement that failed on its way: what it would have found is not known."""
+
+    name: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"BROKEN {self.name}: {self.why[:WHY_MAX_CHARS]}"
+
+
+Finding = Line | Curve | Skipped | Broken
 
 
 def sized(full: int, *, least: int = 1) -> int:

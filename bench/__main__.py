@@ -1,4 +1,5 @@
-"""`python -m bench [NAME ...]`: run the measurements, print each finding, exit 1 if a line is over its bound.
+"""`python -m bench [NAME ...]`: run the measurements, print each finding, exit 1 if a line is over its bound
+or a measurement broke.
 
 Without names all are run, and `bench/report.md` and its curves are written.
 """
@@ -8,10 +9,12 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import sys
+import traceback
+from collections.abc import Iterator
 from pathlib import Path
 
 import bench
-from bench import Finding, Line
+from bench import Broken, Finding, Line
 from bench._machine import Machine
 from bench._report import write
 
@@ -28,13 +31,26 @@ def main(names: list[str]) -> int:
     for name in names or known:
         sys.stdout.write(f"\n{name}\n")
         found[name] = []
-        for finding in importlib.import_module(f"bench.{name}").run():
+        for finding in _measured(name):
             found[name].append(finding)
             sys.stdout.write(f"  {finding}\n")
             sys.stdout.flush()
     if not names:
         write(HERE, found, machine)
-    return 0 if all(f.ok for findings in found.values() for f in findings if isinstance(f, Line)) else 1
+    return 0 if all(_is_well(f) for findings in found.values() for f in findings) else 1
+
+
+def _measured(name: str) -> Iterator[Finding]:
+    """What it finds; one that fails is told as broken, and the others go on."""
+    try:
+        yield from importlib.import_module(f"bench.{name}").run()
+    except Exception as error:
+        traceback.print_exc()
+        yield Broken(name, f"{type(error).__name__}: {error}")
+
+
+def _is_well(finding: Finding) -> bool:
+    return not isinstance(finding, Broken) and (not isinstance(finding, Line) or finding.ok)
 
 
 if __name__ == "__main__":

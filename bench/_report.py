@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bench import PART, Curve, Finding, Line, Skipped, number
+from bench import PART, WHY_MAX_CHARS, Broken, Curve, Finding, Line, Skipped, number
 from bench._machine import Machine
 from bench._plot import drawn
 
@@ -45,6 +45,7 @@ def _section(name: str, findings: Sequence[Finding]) -> str:
     if rows:
         text += ["| | figure | bound | |", "|---|---|---|---|", *rows, ""]
     text += [f"**Skipped: {f.name}** ({f.why}).\n" for f in findings if isinstance(f, Skipped)]
+    text += [f"**Broken: {f.name}** ({f.why[:WHY_MAX_CHARS]}).\n" for f in findings if isinstance(f, Broken)]
     text += [_figure(f) for f in findings if isinstance(f, Curve)]
     return "\n".join(text)
 
