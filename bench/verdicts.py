@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from app.cycle import Skipped, cycle
 from app.deadline import Deadline
@@ -57,7 +58,7 @@ def run() -> Iterator[Line]:
 async def _judged(*, people: int, jobs: int, batch: int, one_by_one: bool = False) -> Measured:
     with tempfile.TemporaryDirectory() as folder:
         async with MessagesApi(delay_s=CALL_S) as api:
-            settings = {
+            settings: dict[str, Any] = {
                 "ANTHROPIC_API_KEY": "sk-ant-bench",
                 "ANTHROPIC_BASE_URL": api.url,
                 "SCOUT_AI_BATCH": str(batch),
