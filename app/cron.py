@@ -6,7 +6,7 @@ import asyncio
 import hmac
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import JSONResponse
 
 from app.cycle import Skipped, cycle
@@ -78,6 +78,13 @@ async def cron(request: Request) -> JSONResponse:
     runs: Runs = request.app.state.runs
     report = await runs.run(request.app.state.parts, wall_s=budget_s)
     return JSONResponse(report, status_code=503 if report["status"] == Status.FAILED.value else 200)
+
+
+@router.api_route("/cron", methods=["HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"], include_in_schema=False)
+@router.api_route("/cron/", methods=["HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"], include_in_schema=False)
+def not_a_call() -> None:
+    """A monitor's HEAD is no run. The two routes above would each allow their own method only."""
+    raise HTTPException(405, "call it with GET or POST", headers={"Allow": "GET, POST"})
 
 
 def is_authorised(request: Request, settings: Settings) -> bool:

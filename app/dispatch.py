@@ -23,6 +23,8 @@ log = structlog.get_logger()
 
 Work = Callable[[str, User | None], Awaitable[bool]]
 
+# Provably not taken and nobody's fault: as with a paused account no try is used. The circuit never hears of it.
+OUT_OF_TIME = Attempt(Outcome.PAUSED, "the run's time was over before it was sent")
 RETRY_AFTER_MAX_S = 60.0  # a longer wait belongs to the next run
 REPEAT_AFTER_S = 1.0
 BATCH_SHARE = 8  # people are read in batches of at least a window / BATCH_SHARE while enough are waiting
@@ -115,7 +117,7 @@ def _again_after_s(attempt: Attempt) -> float | None:
 async def _attempt(run: Run, letter: Letter) -> Attempt:
     """One attempt. A transport that raises has a bug, and then nobody can tell: UNCLEAR."""
     if run.deadline.is_over():  # suspended since the claim: by now another run may hold the lease
-        return Attempt(Outcome.DEFERRED, "the run's time was over before it was sent")
+        return OUT_OF_TIME
     try:
         attempt = await run.parts.transport.send(letter, at_most_s=run.wait_s)
     except Exception as error:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import structlog
 
-from app.dispatch import dispatch, send
+from app.dispatch import OUT_OF_TIME, dispatch, send
 from app.parts import Run
 from app.quota import OVER
 from app.steps.choose import Choice, choose
@@ -129,7 +129,7 @@ async def _send_letter(run: Run, user: User, choice: Choice) -> bool:
         run.report.error("deliveries", f"{settled.refused} rows of a letter were settled by somebody else")
         log.warning("settle refused", outside=outside, rows=settled.refused)
     await note_outcome(run, user, attempt)
-    return True
+    return attempt is not OUT_OF_TIME
 
 
 def _count(run: Run, attempt: Attempt, rows: Sequence[Delivery]) -> None:

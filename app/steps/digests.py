@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import structlog
 
-from app.dispatch import dispatch, send
+from app.dispatch import OUT_OF_TIME, dispatch, send
 from app.parts import Run
 from app.quota import OVER
 from app.silence import notes_for, silent_sources
@@ -25,6 +25,8 @@ from mail.render import render_digest
 
 log = structlog.get_logger()
 
+ACCEPTED_THEN_DIED = "accepted by an attempt that died before its end"
+
 
 async def send_digests(run: Run, woken: Woken) -> None:
     """Serve everyone with due digest rows or a digest due for an attempt."""
@@ -38,9 +40,7 @@ async def send_digests(run: Run, woken: Woken) -> None:
     run.report.remaining.users += len(left)
 
 
-async def _serve(
-    run: Run, uid: str, user: User | None, due_rows: Sequence[Row], silent: Sequence[SourceState]
-) -> bool:
+async def _serve(run: Run, uid: str, user: User | None, due_rows: Sequence[Row], silent: Sequence[SourceState]) -> bool:
     live = await digests.find_live(run.store, uid)
     if user is None or not user.active:
         await _drop(run, uid, user, live)
@@ -84,7 +84,7 @@ async def _after_death(run: Run, user: User, digest: Held) -> Held | None:
     if digests.was_accepted(digest.record, rows):
         await digests.close(
             run.store, digest, rows, state=DigestState.SENT, hour=run.parts.hour(user), now=run.parts.clock(),
-            why="accepted by an attempt that died before its end",
+            why=ACCEPTED_THEN_DIED,
         )  # fmt: skip
         return None
     log.warning("digest unclear: the run that was sending it died", outside=digest.record.outside)
@@ -194,7 +194,7 @@ async def _attempt(run: Run, user: User, digest: Held) -> bool:
         else:
             run.report.mail.deferred += len(open_rows)
     await note_outcome(run, user, attempt)
-    return True
+    return attempt is not OUT_OF_TIME
 
 
 def _render(run: Run, user: User, digest: Held, open_rows: Sequence[Row]) -> Letter | None:
@@ -261,7 +261,14 @@ async def _drop(run: Run, uid: str, user: User | None, live: Sequence[Held]) -> 
         if not _is_mine_to_touch(run, digest):
             continue
         rows = await _rows_of(run, digest)
+        was_accepted = digests.was_accepted(digest.record, rows)  # by an attempt that died before its end
         flipped = await digests.close(
-            run.store, digest, rows, state=DigestState.EXPIRED, hour=run.parts.default_hour, now=now, why=why
+            run.store,
+            digest,
+            rows,
+            state=DigestState.SENT if was_accepted else DigestState.EXPIRED,
+            hour=run.parts.default_hour,
+            now=now,
+            why=ACCEPTED_THEN_DIED if was_accepted else why,
         )
-        run.report.rows(State.EXPIRED, len(flipped))
+        run.report.rows(State.EXPIRED, sum(row.state is State.EXPIRED for row in flipped))

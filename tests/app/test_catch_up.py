@@ -7,8 +7,10 @@ from datetime import timedelta
 
 import pytest
 
+from app.report import Report, Status
 from ledger import users
 from ledger.ids import uid_of
+from ledger.lifecycle import State
 from ledger.records import Mode, Search
 from ledger.sqlite import SqliteStore
 from ledger.store import Doc
@@ -113,8 +115,12 @@ async def test_a_process_suspended_between_claim_and_send_does_not_send_in_someb
                 scene.later(seconds=700)  # beyond the wall and the lease
             return done
 
-    await scene.run(store=Suspended(scene.store, Stops()))
+    report = await scene.run(store=Suspended(scene.store, Stops()))
     assert scene.building.letters == []
+    assert isinstance(report, Report)
+    assert (report.status, report.remaining.users) == (Status.PARTIAL, 1)
+    (row,) = (await scene.rows()).values()
+    assert (row.state, row.tries) == (State.QUEUED, 0)
     scene.later(minutes=11)
     await scene.run()
     assert scene.building.jobs("alert") == {(INSTANT, "one"): 1}
