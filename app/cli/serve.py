@@ -43,16 +43,19 @@ def serve(host: str, port: int | None) -> None:
     real_port = listening.getsockname()[1]
     os.environ["PORT"] = str(real_port)  # the links in letters follow it, unless SCOUT_BASE_URL says otherwise
 
-    # The collector would walk through everything imported so far again and again; all of it stays for good.
+    # Until all is loaded: the collector would walk through it again and again, and all of it stays for good.
     gc.disable()
     from app.main import app  # reads the environment when imported
 
-    gc.freeze()
-    gc.enable()
+    def ready() -> None:
+        gc.freeze()
+        gc.enable()
+        _say(host, real_port)
+
     config = uvicorn.Config(AccessLog(app), log_config=None, access_log=False, lifespan="on", server_header=False)
     signal.signal(signal.SIGTERM, _end)  # what the server raises again once all is settled
     try:
-        _Server(config, lambda: _say(host, real_port)).run(sockets=[listening])
+        _Server(config, ready).run(sockets=[listening])
     except KeyboardInterrupt:
         sys.exit(0)
 
