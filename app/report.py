@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -141,7 +141,7 @@ class Report:
         """The documented shape; instants as ISO 8601 in UTC."""
         if self.sealed is not None:
             return self.sealed
-        shown = {k: v for k, v in asdict(self).items() if k not in ("errors_more", "reason", "sealed", "ai")}
+        shown = {k: v for k, v in _plain(self).items() if k not in ("errors_more", "reason", "sealed", "ai")}
         shown["status"] = self.status.value
         shown["started_at"] = self.started_at.isoformat()
         shown["took_s"] = round(self.took_s, 3)
@@ -155,3 +155,12 @@ class Report:
         if self.errors_more:
             shown["errors"].append(f"and {self.errors_more} more")
         return shown
+
+
+def _plain(value: Any) -> Any:
+    """Counts as maps, lists as their own copies; `asdict` would copy each number too, in every run."""
+    if is_dataclass(value):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, list):
+        return [dict(one) if isinstance(one, dict) else one for one in value]
+    return value

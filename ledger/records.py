@@ -64,6 +64,8 @@ class BadRecord(ValueError):
 
 
 def _utc(value: object) -> object:
+    if type(value) is datetime and value.tzinfo is UTC:
+        return value
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)
@@ -346,6 +348,8 @@ SEEN_MAX = 1000
 
 R = TypeVar("R")
 
+_AS_THEY_ARE = frozenset({str, int, bool, float, datetime})
+
 
 @cache
 def _adapter(cls: type[Any]) -> TypeAdapter[Any]:
@@ -367,10 +371,17 @@ def decode(cls: type[R], snapshot: Snapshot) -> R:
 
 def encode(record: object) -> Doc:
     """The document of a record: enums by value, None left out."""
-    return {f.name: _plain(v) for f in fields(record) if (v := getattr(record, f.name)) is not None}  # type: ignore[arg-type]
+    return {name: _plain(v) for name in _names(type(record)) if (v := getattr(record, name)) is not None}  # type: ignore[arg-type]
+
+
+@cache
+def _names(cls: type[Any]) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(cls))
 
 
 def _plain(value: object) -> Any:
+    if type(value) in _AS_THEY_ARE:
+        return value
     if is_dataclass(value) and not isinstance(value, type):
         return encode(value)
     if isinstance(value, Enum):

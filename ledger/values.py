@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from math import isfinite
 from typing import Any, TypeAlias, TypeVar
 
@@ -55,6 +56,7 @@ def checked(write: Write) -> Write:
             return write
 
 
+@lru_cache(maxsize=256)
 def check_collection(name: str) -> None:
     """Raises ValueError unless it is a plain lower-case name."""
     if not _COLLECTION.fullmatch(name):
@@ -128,12 +130,26 @@ def _map(doc: Mapping[str, Any], where: _Where, level: int) -> tuple[dict[str, A
     data: dict[str, Any] = {}
     total_bytes = 32
     for name, value in doc.items():
-        if not isinstance(name, str) or not name or _is_reserved(name):
-            raise ValueError(f"not a field's name in {_path(where)}")
-        if value is not None:
+        if type(name) is not str or not name or name[0] == "_":
+            _check_field(name, where)
+        if value is None:
+            continue
+        kind = type(value)  # what documents are full of needs no further call
+        if kind is str and value.isascii():
+            data[name], size_bytes = value, len(value) + 1
+        elif kind is datetime and value.tzinfo is UTC:
+            data[name], size_bytes = value, 8
+        elif kind is bool:
+            data[name], size_bytes = value, 1
+        else:
             data[name], size_bytes = _value(value, (where, name), level)
-            total_bytes += _text_bytes(name) + size_bytes
+        total_bytes += len(name) + 1 + size_bytes if name.isascii() else _text_bytes(name) + size_bytes
     return data, total_bytes
+
+
+def _check_field(name: object, where: _Where) -> None:
+    if not isinstance(name, str) or not name or _is_reserved(name):
+        raise ValueError(f"not a field's name in {_path(where)}")
 
 
 def _value(value: Any, where: _Where, level: int) -> tuple[Any, int]:
@@ -182,8 +198,17 @@ def _list(items: list[Any] | tuple[Any, ...], where: _Where, level: int) -> tupl
         raise ValueError(f"more than {DEPTH_MAX_LEVELS} levels in {_path(where)}")
     if any(isinstance(item, list | tuple) for item in items):
         raise ValueError(f"a list directly inside a list in {_path(where)}")
-    pairs = [_value(item, where, level) for item in items]
-    return [item for item, _ in pairs], sum(size_bytes for _, size_bytes in pairs)
+    data: list[Any] = []
+    total_bytes = 0
+    for item in items:
+        if type(item) is str and item.isascii():
+            data.append(item)
+            total_bytes += len(item) + 1
+        else:
+            value, size_bytes = _value(item, where, level)
+            data.append(value)
+            total_bytes += size_bytes
+    return data, total_bytes
 
 
 def _is_reserved(name: str) -> bool:
