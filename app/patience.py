@@ -87,6 +87,8 @@ class Patience:
         self._not_before_s = max(self._not_before_s, asyncio.get_running_loop().time() + wait_s)
 
     async def _once(self, asked: Question) -> Reply:
+        if self._run.deadline.is_over():  # suspended since the claim: by now another run may have asked
+            return Reply(End.BUSY, reason="the run's time was over before it was asked")
         self._run.report.matches.ai_calls += 1
         try:
             reply = await self._judge.ask(asked, at_most_s=self._call_s)

@@ -49,8 +49,8 @@ async def _serve(run: Run, uid: str, user: User | None, due_rows: Sequence[Row],
     if user.paused_until is not None and user.paused_until > now:
         await deliveries.change(run.store, [(r, replace(r.record, wake_at=user.paused_until)) for r in due_rows])
         for digest in live:
-            if _is_mine_to_touch(run, digest):
-                await digests.wait(run.store, digest, until=user.paused_until)
+            if _is_mine_to_touch(run, digest) and (unsent := await _after_death(run, user, digest)) is not None:
+                await digests.wait(run.store, unsent, until=user.paused_until)
         return True
     if any(not _is_mine_to_touch(run, digest) for digest in live):
         return True  # another run is sending it at this moment
