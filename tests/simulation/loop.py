@@ -1,11 +1,14 @@
-"""An event loop whose time is virtual and whose order is a seed: what is ready runs in any order, and nothing waits."""
+"""An event loop whose time is virtual and whose order is a seed: of what is ready, any one goes next."""
 
 from __future__ import annotations
 
 import asyncio
+import heapq
+import itertools
 import random
-import selectors
+from collections import deque
 from collections.abc import Callable, Coroutine
+from contextvars import Context, copy_context
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -15,35 +18,76 @@ class Deadlock(RuntimeError):
     """Everything waits, and nothing will wake it."""
 
 
-class _NoSockets(selectors.DefaultSelector):
-    """Instead of waiting for the world, the clock moves to the next timer."""
+class _Turn:
+    """One callback that waits for its turn, or for its time."""
 
-    passed_s = 0.0
+    __slots__ = ("args", "callback", "context", "is_cancelled")
 
-    def select(self, timeout: float | None = None) -> list[Any]:
-        if timeout is None:
-            raise Deadlock
-        self.passed_s += max(0.0, timeout)
-        return []
+    def __init__(self, callback: Callable[..., Any], args: tuple[Any, ...], context: Context | None) -> None:
+        self.callback, self.args = callback, args
+        self.context = copy_context() if context is None else context
+        self.is_cancelled = False
+
+    def cancel(self) -> None:
+        self.is_cancelled = True
+
+    def cancelled(self) -> bool:
+        return self.is_cancelled
 
 
-class SeededLoop(asyncio.SelectorEventLoop):
+class SeededLoop(asyncio.BaseEventLoop):
+    """Without sockets: when nothing is ready, the clock moves to the next timer."""
+
     def __init__(self, rng: random.Random) -> None:
-        self._rng = rng
-        self._nothing = _NoSockets()
-        super().__init__(self._nothing)
+        super().__init__()
+        self._choose = rng.random
+        self._waiting: deque[_Turn] = deque()
+        self._timers: list[tuple[float, int, _Turn]] = []
+        self._numbers = itertools.count()
+        self.passed_s = 0.0
+        self.lost: list[BaseException] = []  # exceptions of tasks that nobody awaited
 
     def time(self) -> float:
-        return self._nothing.passed_s
+        return self.passed_s
+
+    def call_soon(  # type: ignore[override]
+        self, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> _Turn:
+        turn = _Turn(callback, args, context)
+        self._waiting.append(turn)
+        return turn
+
+    call_soon_threadsafe = call_soon  # type: ignore[assignment]
+
+    def call_at(  # type: ignore[override]
+        self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> _Turn:
+        turn = _Turn(callback, args, context)
+        heapq.heappush(self._timers, (when, next(self._numbers), turn))
+        return turn
+
+    def call_later(  # type: ignore[override]
+        self, delay: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> _Turn:
+        return self.call_at(self.passed_s + delay, callback, *args, context=context)
 
     def _run_once(self) -> None:
-        ready: Any = self._ready  # type: ignore[attr-defined]
-        if len(ready) > 1:
-            order = list(ready)
-            self._rng.shuffle(order)
-            ready.clear()
-            ready.extend(order)
-        super()._run_once()  # type: ignore[misc]
+        waiting, timers = self._waiting, self._timers
+        while timers and (timers[0][0] <= self.passed_s or not waiting):
+            when, _, turn = heapq.heappop(timers)
+            if not turn.is_cancelled:
+                self.passed_s = max(self.passed_s, when)
+                waiting.append(turn)
+        if not waiting:
+            raise Deadlock
+        if (count := len(waiting)) > 1:
+            waiting.rotate(-int(self._choose() * count))
+        turn = waiting.popleft()
+        if not turn.is_cancelled:
+            try:
+                turn.context.run(turn.callback, *turn.args)
+            except Exception as error:
+                self.lost.append(error)
 
     def run_in_executor(self, _executor: Any, func: Callable[..., T], *args: Any) -> asyncio.Future[T]:  # type: ignore[override]
         done: asyncio.Future[T] = self.create_future()
@@ -52,6 +96,10 @@ class SeededLoop(asyncio.SelectorEventLoop):
         except Exception as error:  # a thread's exception belongs to whoever awaits it
             done.set_exception(error)
         return done
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        if (error := context.get("exception")) is not None:
+            self.lost.append(error)
 
 
 def run(main: Callable[[], Coroutine[Any, Any, T]], rng: random.Random) -> T:
