@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
+import resource
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +36,19 @@ class Machine:
             f"was {self.load:.1f} before the first measurement (0 would be an idle machine) and "
             f"{os.getloadavg()[0]:.1f} after the last, the bench's own part included; all took {took_min:.0f} minutes."
         )
+
+
+def peak_mib() -> float:
+    """The most memory that this process ever held.
+
+    Linux counts what its parent held before the start into `ru_maxrss`, so there the kernel's mark is read instead.
+    """
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(float(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+    except (OSError, StopIteration):
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)  # bytes there, else KiB
 
 
 def _processor() -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from bench import Line
 from bench._crowd import JOBS_N, NOW, USERS_N, jobs, users
+from bench._machine import peak_mib
 from ledger.records import USERS, Job, User, decode, encode
 from ledger.sqlite import SqliteStore
 from ledger.store import every
@@ -71,7 +71,7 @@ def _measure(file: Path) -> dict[str, float]:
     built = Matcher(roster)
     fits = sum(len(built.match(job, now=NOW)) for job in all_jobs)
     full_s = time.perf_counter() - start
-    peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    held_mib = peak_mib()
 
     start = time.perf_counter()
     asyncio.run(_count(file))
@@ -96,7 +96,7 @@ def _measure(file: Path) -> dict[str, float]:
         "scan_s": scan_s,
         "match_s": match_s,
         "loop_s": _loop_s(people[:LOOP_USERS], all_jobs[:LOOP_JOBS]),
-        "peak_mib": peak_mib,
+        "peak_mib": held_mib,
     }
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import resource
 import subprocess
 import sys
 import tempfile
@@ -26,6 +25,7 @@ from app.steps.poll import SOURCE_S
 from app.wiring import wired
 from bench import Finding, Line
 from bench._boards import BROKEN, DRIPPING, HANGING, HEALTHY, ITEMS, boards
+from bench._machine import peak_mib
 
 SICK = HANGING + BROKEN + DRIPPING
 OVER_MAX_S = 2.0
@@ -48,13 +48,12 @@ def main() -> None:
     set_up("json", level=logging.CRITICAL)
     with boards() as urls, tempfile.TemporaryDirectory(prefix="scout-bench-") as folder:
         report, took_s = asyncio.run(_cycle(Path(folder), urls))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # KiB, on macOS bytes
     found = {
         "took_s": took_s,
         "ok": report.sources.ok,
         "failed": len(report.sources.failed),
         "seen": report.jobs.seen,
-        "peak_mb": peak / (1024 * 1024 if sys.platform == "darwin" else 1024),
+        "peak_mb": peak_mib(),
     }
     sys.stdout.write(json.dumps(found))
 
