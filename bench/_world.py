@@ -14,7 +14,9 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from pathlib import Path
+from typing import TextIO
 
 from app import logs
 from app.cycle import Skipped, cycle
@@ -74,10 +76,10 @@ async def scout(
     """A scout with the town's people, whose boards have been polled once and list nothing new yet."""
     await write_people(town, folder / "scout.db")
     names = tuple(f"board{n}" for n in range(boards))
-    with web(folder, delay_s=board_delay_s) as port, open(os.devnull, "w") as nowhere:
+    with web(folder, delay_s=board_delay_s) as port:
         (folder / "sources.toml").write_text(sources_toml(names, port=port))
         settings = load(environment(folder) | {"SCOUT_WALL_S": f"{WALL_S}", "SCOUT_LOCK_S": f"{WALL_S + 1}"} | mail)
-        logs.set_up("json", stream=nowhere)
+        logs.set_up("json", stream=_nowhere())
         made: list[Scout] = []
         async with wired(settings, clock=lambda: made[0].now() if made else utc_now(), limits=limits) as parts:
             world = Scout(parts, folder, names)
@@ -94,6 +96,12 @@ async def with_news(folder: Path, town: Town, *, mail: dict[str, str], **more: o
         world.publish(town.ads())
         world.later()
         yield world
+
+
+@cache
+def _nowhere() -> TextIO:
+    """Never closed: loggers keep it beyond the measurement that set them up."""
+    return open(os.devnull, "w", encoding="utf-8")
 
 
 def environment(folder: Path) -> dict[str, str]:
