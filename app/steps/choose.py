@@ -85,7 +85,12 @@ def _offers(user: User, wanted: Wanted | None, waiting: Sequence[Row], *, now: d
     last_pairs = [pair for pair in wanted.fits if pair[1].id in wanted.last_call]
     last = _rows(user, last_pairs, wanted.verdicts, now=now)
     if user.catch_up != wanted.catch_up:
-        return _Offers(last=last), None  # saved since: the next run matches the fresh jobs anew
+        if user.catch_up is not None:
+            return _Offers(last=last), None  # saved since: the next run matches the fresh jobs anew
+        # Another run has answered it meanwhile; only what is open, and may be news to that run, is left.
+        wanted = replace(
+            wanted, catch_up=None, fits=tuple(pair for pair in wanted.fits if pair[1].id in wanted.open_ids)
+        )
     others = (pair for pair in wanted.fits if pair[1].id not in wanted.last_call)
     rows = _rows(user, others, wanted.verdicts, now=now)
     best, rest = rows[:ALERT_CAP_JOBS], rows[ALERT_CAP_JOBS:]

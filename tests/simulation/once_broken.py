@@ -5,6 +5,14 @@ from __future__ import annotations
 from tests.simulation.plan import Call, Edit, Plan
 
 ONCE_BROKEN: tuple[Plan, ...] = (
+    # Two runs matched for the same catch-up; the first cleared it, and the second dropped what was new since.
+    Plan(
+        seed=6691,
+        start="fresh",
+        modes=("instant", "instant", "instant"),
+        jobs=(0.0, 166.0),
+        calls=(Call(at_s=0.0, troubles=((25, "late 610"),)), Call(at_s=602.0, name=1)),
+    ),
     # Suspended between its claim and its question, a run asked in another one's time: a pair was paid for twice.
     Plan(
         seed=1,
