@@ -45,11 +45,12 @@ def main() -> int:
     ran: list[Ran] = []
     for one in _all(asked.first, asked.seeds, is_long=asked.long, processes=asked.processes):
         ran.append(one)
-        sys.stdout.write(f"\r{_line(ran)} ")
-        sys.stdout.flush()
+        if sys.stdout.isatty():
+            sys.stdout.write(f"\r{_line(ran)} ")
+            sys.stdout.flush()
         if asked.stop and one.failed:
             break
-    sys.stdout.write(f"\r{_line(ran)}, {time.monotonic() - began_s:.0f} s\n")
+    sys.stdout.write(f"{_line(ran)}, {time.monotonic() - began_s:.0f} s\n")
     failed = sorted(seed for one in ran for seed in one.failed)
     for seed in failed[:SHOWN_MAX]:
         _show(planned, seed)

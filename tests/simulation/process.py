@@ -107,6 +107,7 @@ class Process:
     def _suspend(self, what: str) -> None:
         stop_s = float(what.split()[1])
         self.suspended_s += stop_s
+        self.world.stop_max_s = max(self.world.stop_max_s, stop_s)
         self._suspended_until_s = self.world.clock_s() + stop_s
 
     def breaks(self, promise: str, how: str) -> None:

@@ -14,9 +14,10 @@ from app.deadline import Deadline
 from app.parts import Parts
 from app.report import Report, Status
 from mail.letter import Site
-from tests.simulation.fakes import Bench, Board, Provider, Wire
+from tests.simulation.fakes import Bench, Board, Provider
 from tests.simulation.plan import Call
 from tests.simulation.process import Killed, Process
+from tests.simulation.wire import Wire
 from tests.simulation.world import World
 
 GARBAGE_MAX_OBJECTS = 50_000

@@ -13,19 +13,15 @@ from app.settings import Settings, load
 from tests.simulation import loop
 from tests.simulation.fakes import FIT_MIN_SCORE
 from tests.simulation.memory import Frozen
-from tests.simulation.plan import Call, Edit, Plan
-from tests.simulation.running import call
+from tests.simulation.plan import Edit, Plan
+from tests.simulation.stage import BEFORE, NOON, Modes, Stage
 from tests.simulation.world import UIDS, World, edit, sign_up
 
-NOON = datetime(2026, 11, 26, 12, 0, tzinfo=UTC)  # a Thursday, four hours after the daily digest
 MONDAY_S = (datetime(2026, 11, 30, 7, 59, 40, tzinfo=UTC) - NOON).total_seconds()  # just before the weekly one
 HOUR_S = 3600.0
-BEFORE = 900  # a job of the silent baseline, never mailed
-FIRST = 100  # number of a scene's first own job
 SETTINGS = {"SCOUT_WALL_S": "300", "SCOUT_LOCK_S": "600"}
 
-Modes = tuple[str, ...]
-Script = Callable[["_Stage"], Awaitable[None]]
+Script = Callable[[Stage], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +72,12 @@ def prepared(name: str, modes: Modes) -> Prepared:
     scene = SCENES[name]
     settings = load({**SETTINGS, **scene.environment})
 
-    async def play() -> _Stage:
+    async def play() -> Stage:
         clock = asyncio.get_running_loop().time
         world = World(
             NOON, clock, settings, has_model=scene.has_model, has_twins=scene.has_twins, are_renamed=scene.are_renamed
         )
-        stage = _Stage(world, modes)
+        stage = Stage(world, modes)
         await scene.script(stage)
         return stage
 
@@ -92,48 +88,11 @@ def prepared(name: str, modes: Modes) -> Prepared:
     return Prepared(scene, settings, world.store.frozen(), begin, tuple(stage.listed), jobs, world)
 
 
-class _Stage:
-    def __init__(self, world: World, modes: Modes) -> None:
-        self.world, self.modes = world, modes
-        self.listed = [BEFORE]
-        self.ended_s = 0.0
-
-    async def call(self, *troubles: tuple[str, str], provider: str = "accepted") -> None:
-        world = self.world
-        world.listed_before = tuple(self.listed)
-        world.outcomes = ((provider, 1),)
-        await call(world, Call(world.clock_s(), troubles=troubles))
-        self.ended_s = world.clock_s()
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
-        self.ended_s = self.world.clock_s()
-
-    async def until(self, at_s: float) -> None:
-        await self.sleep(max(0.0, at_s - self.world.clock_s()))
-
-    def appear(self, count: int) -> None:
-        first = max([FIRST - 1, *(job for job in self.listed if job != BEFORE)]) + 1
-        self.listed += range(first, first + count)
-
-    async def people(self, **fields: object) -> None:
-        """Sign up; their first matching finds nothing."""
-        for person, mode in enumerate(self.modes):
-            await sign_up(self.world, person, mode, **fields)
-
-    async def open(self, **fields: object) -> None:
-        await self.call()
-        await self.people(**fields)
-        await self.sleep(900)
-        await self.call()
-        await self.sleep(900)
-
-
-async def _alerts(stage: _Stage) -> None:
+async def _alerts(stage: Stage) -> None:
     await stage.open()
 
 
-async def _fresh(stage: _Stage) -> None:
+async def _fresh(stage: Stage) -> None:
     """Everybody has just signed up, and some jobs are a few minutes old."""
     await stage.call()
     stage.appear(2)
@@ -143,7 +102,7 @@ async def _fresh(stage: _Stage) -> None:
     await stage.people()
 
 
-async def _archive(stage: _Stage) -> None:
+async def _archive(stage: Stage) -> None:
     """The same with more than one letter holds."""
     await stage.call()
     stage.appear(26)
@@ -153,14 +112,14 @@ async def _archive(stage: _Stage) -> None:
     await stage.people()
 
 
-async def _digest(stage: _Stage) -> None:
+async def _digest(stage: Stage) -> None:
     await stage.open()
     stage.appear(2)
     await stage.call()
     await stage.until(20 * HOUR_S - 20)
 
 
-async def _full_digest(stage: _Stage) -> None:
+async def _full_digest(stage: Stage) -> None:
     await stage.open()
     stage.appear(23)
     await stage.call(provider="paused")
@@ -171,21 +130,21 @@ async def _full_digest(stage: _Stage) -> None:
     await stage.until(20 * HOUR_S - 20)
 
 
-async def _weekly(stage: _Stage) -> None:
+async def _weekly(stage: Stage) -> None:
     await _digest(stage)
     await stage.sleep(60)
     await stage.call()
     await stage.until(MONDAY_S)
 
 
-async def _unclear_digest(stage: _Stage) -> None:
+async def _unclear_digest(stage: Stage) -> None:
     await _digest(stage)
     await stage.sleep(30)
     await stage.call(provider="unclear-taken")
     await stage.sleep(HOUR_S - 5)
 
 
-async def _dead_digest(stage: _Stage) -> None:
+async def _dead_digest(stage: Stage) -> None:
     """A digest was taken, and its process died before it wrote that down."""
     await _digest(stage)
     await stage.sleep(30)
@@ -193,35 +152,35 @@ async def _dead_digest(stage: _Stage) -> None:
     await stage.sleep(590)
 
 
-async def _half_flipped(stage: _Stage) -> None:
+async def _half_flipped(stage: Stage) -> None:
     await _digest(stage)
     await stage.sleep(30)
     await stage.call(("swap deliveries", "kill-after"))
     await stage.sleep(590)
 
 
-async def _dead_alert(stage: _Stage) -> None:
+async def _dead_alert(stage: Stage) -> None:
     await stage.open()
     stage.appear(2)
     await stage.call(("send alert", "kill-after"))
     await stage.sleep(590)
 
 
-async def _dead_claim(stage: _Stage) -> None:
+async def _dead_claim(stage: Stage) -> None:
     await stage.open()
     stage.appear(2)
     await stage.call(("create deliveries", "kill-after"))
     await stage.sleep(590)
 
 
-async def _retry(stage: _Stage) -> None:
+async def _retry(stage: Stage) -> None:
     await stage.open()
     stage.appear(2)
     await stage.call(provider="deferred")
     await stage.sleep(595)
 
 
-async def _last_try(stage: _Stage) -> None:
+async def _last_try(stage: Stage) -> None:
     await stage.open()
     stage.appear(2)
     for wait_s in (1000, 1795):
@@ -229,7 +188,7 @@ async def _last_try(stage: _Stage) -> None:
         await stage.sleep(wait_s)
 
 
-async def _old(stage: _Stage) -> None:
+async def _old(stage: Stage) -> None:
     """The provider was closed for nearly a day."""
     await stage.open()
     stage.appear(2)
@@ -237,7 +196,7 @@ async def _old(stage: _Stage) -> None:
     await stage.sleep(24 * HOUR_S - 300)
 
 
-async def _cut(stage: _Stage) -> None:
+async def _cut(stage: Stage) -> None:
     """Jobs found and matched by nobody, for nearly a day."""
     await stage.open()
     stage.appear(2)
@@ -245,7 +204,7 @@ async def _cut(stage: _Stage) -> None:
     await stage.sleep(24 * HOUR_S - 300)
 
 
-async def _paused(stage: _Stage) -> None:
+async def _paused(stage: Stage) -> None:
     await stage.open()
     stage.appear(2)
     await stage.call(provider="paused")
@@ -256,14 +215,14 @@ async def _paused(stage: _Stage) -> None:
     await stage.sleep(HOUR_S - 905)
 
 
-async def _quiet_hours(stage: _Stage) -> None:
+async def _quiet_hours(stage: Stage) -> None:
     await stage.open(quiet_from="12:10", quiet_to="13:30")
     stage.appear(2)
     await stage.call()
     await stage.until(1.5 * HOUR_S - 30)
 
 
-async def _model(stage: _Stage) -> None:
+async def _model(stage: Stage) -> None:
     await stage.call()
     for person, mode in enumerate(stage.modes):
         about = f"I am {UIDS[person]}."
@@ -273,14 +232,14 @@ async def _model(stage: _Stage) -> None:
     await stage.sleep(900)
 
 
-async def _dead_question(stage: _Stage) -> None:
+async def _dead_question(stage: Stage) -> None:
     await _model(stage)
     stage.appear(3)
     await stage.call(("ask", "kill-after"))
     await stage.sleep(590)
 
 
-async def _untold_verdict(stage: _Stage) -> None:
+async def _untold_verdict(stage: Stage) -> None:
     """Verdicts came late, were stored, and their rows were not."""
     await _model(stage)
     stage.appear(3)

@@ -15,13 +15,15 @@ from tests.simulation.world import JOB_LINK
 
 # From the reading of a user to the claim, at most: some fifteen operations, there and back, and a long letter before.
 READING_MAX = timedelta(seconds=2 * 15 * SLOW_S + LONG_S)
-WATCHED = frozenset({LOCKS, DELIVERIES, DIGESTS, USERS})
+WATCHED = frozenset({LOCKS, DELIVERIES, DIGESTS, MATCHES, USERS})
 
 
 def before(process: Process, write: Write) -> None:
     """Called at the moment of a write, with what it will replace."""
     if write.collection not in WATCHED:
         return
+    if isinstance(write, Put):
+        process.breaks("put", f"wrote to {write.collection} whatever was there")
     held = process.world.store.peek(write.collection, write.id)
     if not _will_happen(write, held):
         return

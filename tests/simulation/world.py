@@ -57,6 +57,7 @@ class World:
     broken: list[str] = field(default_factory=list)  # promises, seen while they were broken
     saves: Counter[int] = field(default_factory=Counter)  # by person, since the scene
     asked: dict[tuple[str, int], list[Clean]] = field(default_factory=dict)  # (uid, job's group) -> calls with it
+    stop_max_s: float = 0.0  # the longest that a process was suspended
     steps: int = 0  # awaits at which the scheduler may let another go on, suspend, fail or kill
     claims: dict[str, Any] = field(default_factory=dict)  # nonce -> the process that wrote it into a row or digest
     claimed_outside: dict[str, Any] = field(default_factory=dict)  # the letter's id outside -> the same
