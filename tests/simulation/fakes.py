@@ -121,11 +121,9 @@ class Bench:
         what = _mood(process, world.answers, usual="answered")
         for group in named.values():
             watch.asked(process, who[1], group)
+            world.ask(who[1], group, is_clean=lambda: what == "answered" and not process.befallen)
 
         async def take() -> str:
-            for group in named.values():
-                if what != "busy":
-                    world.ask(who[1], group, is_clean=lambda: what == "answered" and not process.befallen)
             world.tell(f"p{process.call.name} asked about {sorted(named.values())}: {what}")
             return what
 
