@@ -17,7 +17,20 @@ from ledger.records import INDEXES
 
 ROOT = Path(__file__).parents[2]
 FILE = json.loads((ROOT / "firestore.indexes.json").read_text())
-GROWING = {"jobs", "aliases", "fingerprints", "deliveries", "matches", "digests", "runs", "sign_ins", "sessions", "limits", "feedback", "spend"}
+GROWING = {
+    "jobs",
+    "aliases",
+    "fingerprints",
+    "deliveries",
+    "matches",
+    "digests",
+    "runs",
+    "sign_ins",
+    "sessions",
+    "limits",
+    "feedback",
+    "spend",
+}
 T0 = datetime(2026, 11, 30, 8, tzinfo=UTC)
 NAMES = {name: value for name, value in vars(records).items() if name.isupper() and isinstance(value, str)}
 
