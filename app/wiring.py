@@ -14,12 +14,7 @@ from app.settings import Settings
 from ledger.secrets import StoredSecrets
 from ledger.store import Store
 from mail.letter import Site
-from mail.transports.api import ApiTransport
-from mail.transports.outbox import OutboxTransport
 from mail.transports.port import Transport
-from mail.transports.resend import RESEND
-from mail.transports.sendgrid import SENDGRID
-from mail.transports.smtp import SmtpTransport
 from scan.fetch import Fetcher
 from scan.posting import Source
 from scan.sources.config import load
@@ -115,13 +110,23 @@ def judge_of(settings: Settings) -> Judge | None:
 
 
 def transport_of(settings: Settings) -> Transport:
-    """The transport that SCOUT_MAIL names. Raises BadSetting."""
+    """The transport that SCOUT_MAIL names; only its own packages are imported. Raises BadSetting."""
     if settings.outbox is not None:
+        from mail.transports.outbox import OutboxTransport
+
         return OutboxTransport(settings.outbox)
     if settings.mail.startswith("sendgrid:"):
+        from mail.transports.api import ApiTransport
+        from mail.transports.sendgrid import SENDGRID
+
         return ApiTransport(SENDGRID, settings.sendgrid_api_key or "", url=settings.sendgrid_url)
     if settings.mail.startswith("resend:"):
+        from mail.transports.api import ApiTransport
+        from mail.transports.resend import RESEND
+
         return ApiTransport(RESEND, settings.resend_api_key or "", url=settings.resend_url)
+    from mail.transports.smtp import SmtpTransport
+
     parts = urlsplit(settings.mail)
     username = unquote(parts.username) if parts.username else None
     is_implicit = parts.scheme == "smtps"
