@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -13,7 +14,7 @@ from ledger.ids import uid_of
 from ledger.lifecycle import State
 from ledger.records import Mode, Search
 from ledger.sqlite import SqliteStore
-from ledger.store import Doc
+from ledger.store import Doc, Snapshot
 from tests.proofs.scene import INSTANT, START, Scene
 from tests.proofs.stopping import StoppingStore, Stops
 
@@ -57,13 +58,13 @@ async def test_a_profile_saved_while_the_run_works_keeps_its_own_catch_up(scene:
     newer: list[str] = []
 
     class SavesMeanwhile(StoppingStore):
-        async def create(self, collection: str, docs: object) -> dict[str, str]:  # type: ignore[override]
+        async def create(self, collection: str, docs: Mapping[str, Doc]) -> dict[str, str]:
             if collection == "deliveries" and not newer:
                 user = await users.change(scene.store, uid_of(INSTANT), lambda u: users.with_catch_up(u, now=scene.now))
                 assert user is not None
                 assert user.catch_up is not None
                 newer.append(user.catch_up)
-            return await super().create(collection, docs)  # type: ignore[arg-type]
+            return await super().create(collection, docs)
 
     await scene.run(Stops(), store=SavesMeanwhile(scene.store, Stops()))
     after = await users.read(scene.store, uid_of(INSTANT))
@@ -84,7 +85,7 @@ async def test_a_profile_saved_between_match_and_claim_decides_what_is_mailed(sc
     saved: list[bool] = []
 
     class SavesMeanwhile(StoppingStore):
-        async def get(self, collection: str, ids: object) -> dict[str, object]:  # type: ignore[override]
+        async def get(self, collection: str, ids: Sequence[str]) -> dict[str, Snapshot]:
             if collection == "users" and not saved:
                 saved.append(True)
                 await users.change(
@@ -94,7 +95,7 @@ async def test_a_profile_saved_between_match_and_claim_decides_what_is_mailed(sc
                         replace(u, searches={"default": Search(keywords=("cobol",))}), now=scene.now
                     ),
                 )
-            return await super().get(collection, ids)  # type: ignore[arg-type,return-value]
+            return await super().get(collection, ids)
 
     await scene.run(store=SavesMeanwhile(scene.store, Stops()))
     await scene.run()
@@ -109,7 +110,7 @@ async def test_a_process_suspended_between_claim_and_send_does_not_send_in_someb
     scene.board.jobs = ["one"]
 
     class Suspended(StoppingStore):
-        async def create(self, collection: str, docs: dict[str, Doc]) -> dict[str, str]:  # type: ignore[override]
+        async def create(self, collection: str, docs: Mapping[str, Doc]) -> dict[str, str]:
             done = await super().create(collection, docs)
             if collection == "deliveries":
                 scene.later(seconds=700)  # beyond the wall and the lease

@@ -37,7 +37,7 @@ async def api() -> AsyncIterator[MessagesApi]:
         yield api
 
 
-def world_of(folder: Path, api: MessagesApi, *, now: datetime = T0, **settings: str) -> World:
+def world_of(folder: Path, api: MessagesApi, *, now: datetime = T0, **settings: Any) -> World:
     return World(folder, now=now, ANTHROPIC_API_KEY=KEY, ANTHROPIC_BASE_URL=api.url, SCOUT_WALL_S="300", **settings)
 
 
@@ -135,7 +135,7 @@ async def test_a_wall_that_is_near_leaves_the_rest_to_the_next_run_and_no_pair_i
     ],
 )
 async def test_a_cap_is_a_normal_state_that_is_told_and_ends_with_keywords(
-    tmp_path: Path, api: MessagesApi, cap: dict[str, str], why: str
+    tmp_path: Path, api: MessagesApi, cap: dict[str, Any], why: str
 ) -> None:
     async with world_of(tmp_path, api, SCOUT_AI_BATCH="2", **cap) as world:
         await world.begin()

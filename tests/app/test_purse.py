@@ -47,7 +47,8 @@ async def test_no_cap_is_ever_passed_and_the_last_call_is_the_one_that_still_fit
     store: Store, cap: str, why: str, dimension: str
 ) -> None:
     limit = Bill(1000, 10**9) if dimension == "tokens" else Bill(10**9, 10_000)
-    money = purse(store, **{cap: limit})
+    caps: dict[str, Any] = {cap: limit}
+    money = purse(store, **caps)
     assert await spend_all(money, "ann") == 23  # 22 x 40 = 880 leaves 120, one more of at most 100; then 80 are too few
     over = await money.take("ann", CALL)
     assert over is not None

@@ -14,8 +14,8 @@ from ledger.records import Health, SourceState
 from scan.fetch import Fetcher
 from scan.posting import Failed, Items, NotModified, Source
 from scan.sources import feed as module
-from scan.sources.config import SourceConfig
 from scan.sources.feed import MIN_INTERVAL_S, FeedSource, feed_source
+from scan.sources.kind import SourceConfig
 from tests.boards import Board, Reply
 
 ITEM = "<item><title>Go developer</title><link>/jobs/1</link><guid>1</guid><description>Remote.</description></item>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ ANN = User(
 
 
 def job(text: str, **fields: str) -> Job:
-    given = {"title": "Developer", **fields}
+    given: dict[str, Any] = {"title": "Developer", **fields}
     return Job(
         "j1", "board", "board", given.pop("title"), "https://x.example/1", text, NOW, JobState.OPEN, "j1", **given
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,7 @@ async def test_a_saved_search_is_kept_as_typed_and_the_next_run_catches_up(world
 
 
 async def test_every_gate_is_saved_and_shown_as_it_was_typed(world: World) -> None:
-    typed = {"min_hourly": "60 EUR", "min_fixed": "1,500", "currency": "USD", "max_age_h": "48",
+    typed: dict[str, Any] = {"min_hourly": "60 EUR", "min_fixed": "1,500", "currency": "USD", "max_age_h": "48",
              "countries": "Germany, EMEA", "languages": "English, de", "contracts": ["freelance", "part-time"],
              "sources": "board", "strict": "yes",
              "min_client_rating": "4.5", "min_client_spend": "1000", "min_client_hires": "3",

@@ -199,7 +199,8 @@ def test_every_refusal_is_a_sentence_for_people() -> None:
 def test_every_field_of_a_search_is_a_word_or_among_the_rules() -> None:
     words, for_the_model = {"keywords", "must", "exclude"}, {"ai", "about", "ai_threshold"}
     names = [field.name for field in fields(Search) if field.name not in words | for_the_model]
-    odd = Search(**{name: name for name in names})
+    values: dict[str, Any] = {name: name for name in names}
+    odd = Search(**values)
     assert set(asked(odd)) == set(names)
     assert rules_of(Search()) == Rules(currency="USD")
     assert set(HOW_FAR) == set(Why)
