@@ -7,6 +7,7 @@ Without names all are run, and `bench/report.md` and its curves are written.
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 import sys
 import traceback
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import bench
+from app import logs
 from bench import Broken, Finding, Line
 from bench._machine import Machine
 from bench._report import write
@@ -26,6 +28,7 @@ def main(names: list[str]) -> int:
     if unknown := [name for name in names if name not in known]:
         sys.stderr.write(f"no such measurement: {', '.join(unknown)}; there are {', '.join(known)}\n")
         return 2
+    logs.set_up("json", stream=open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # loggers keep it to the end
     machine = Machine.now()
     found: dict[str, list[Finding]] = {}
     for name in names or known:

@@ -6,7 +6,6 @@ over HTTP as a feed, and every log line is made (and thrown away).
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -14,11 +13,8 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
 from pathlib import Path
-from typing import TextIO
 
-from app import logs
 from app.cycle import Skipped, cycle
 from app.deadline import Deadline
 from app.pace import Limits
@@ -79,7 +75,6 @@ async def scout(
     with web(folder, delay_s=board_delay_s) as port:
         (folder / "sources.toml").write_text(sources_toml(names, port=port))
         settings = load(environment(folder) | {"SCOUT_WALL_S": f"{WALL_S}", "SCOUT_LOCK_S": f"{WALL_S + 1}"} | mail)
-        logs.set_up("json", stream=_nowhere())
         made: list[Scout] = []
         async with wired(settings, clock=lambda: made[0].now() if made else utc_now(), limits=limits) as parts:
             world = Scout(parts, folder, names)
@@ -96,12 +91,6 @@ async def with_news(folder: Path, town: Town, *, mail: dict[str, str], **more: o
         world.publish(town.ads())
         world.later()
         yield world
-
-
-@cache
-def _nowhere() -> TextIO:
-    """Never closed: loggers keep it beyond the measurement that set them up."""
-    return open(os.devnull, "w", encoding="utf-8")
 
 
 def environment(folder: Path) -> dict[str, str]:
