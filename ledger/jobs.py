@@ -63,8 +63,9 @@ async def admit(store: Store, candidates: Sequence[Candidate], *, now: datetime)
     new = [c for c in unknown if c.job.id not in renamed]
 
     # A known item may go by a new guid today: remember that name too.
-    homes = {c.job.id: c.job.id for c in new} | {id_: job.id for id_, job in renamed.items()}
-    await _remember_aliases(store, [by_id[id_] for id_ in homes], homes, aliases, named, now=now)
+    homes = _promised_ids(new, aliases) | {id_: job.id for id_, job in renamed.items()}
+    taken = await _remember_aliases(store, [by_id[id_] for id_ in homes], homes, aliases, named, now=now)
+    new = [_at_home(c, taken.get(c.job.id, homes[c.job.id])) for c in new]
     keys = await _twin_keys(store, new, now=now)
     jobs = {c.job.id: replace(c.job, key=keys[c.job.id], expire_at=now + JOB_KEPT) for c in new}
     created = await store.create(JOBS, {id_: encode(job) for id_, job in jobs.items()})
@@ -101,6 +102,26 @@ def _first_that_counts(
     return None
 
 
+def _promised_ids(new: Sequence[Candidate], aliases: Mapping[str, Snapshot]) -> dict[str, str]:
+    """The id under which each new item is stored: its own, or the one that an alias of it names already.
+
+    Such an alias was made by a run that has not created its job yet: it may have died, or it may only be slow. Under
+    one id the store lets one of the two create the job; under two ids it would be two jobs, and mailed twice.
+    """
+    ids: dict[str, str] = {}
+    given: set[str] = set()
+    for candidate in new:
+        promised = [str(aliases[alias].data.get("job_id")) for alias in candidate.aliases if alias in aliases]
+        free = [id_ for id_ in (*promised[:1], candidate.job.id) if id_ not in given]
+        ids[candidate.job.id] = free[0] if free else candidate.job.id
+        given.add(ids[candidate.job.id])
+    return ids
+
+
+def _at_home(candidate: Candidate, id_: str) -> Candidate:
+    return replace(candidate, job=replace(candidate.job, id=id_, key=id_))
+
+
 async def _remember_aliases(
     store: Store,
     candidates: Sequence[Candidate],
@@ -109,7 +130,8 @@ async def _remember_aliases(
     jobs: Mapping[str, Snapshot],
     *,
     now: datetime,
-) -> None:
+) -> dict[str, str]:
+    """Create what is missing. Returns the items whose alias another run made meanwhile, and the id that it names."""
     create: dict[str, Doc] = {}
     swap: dict[str, tuple[str, Doc]] = {}
     for candidate in candidates:
@@ -117,10 +139,17 @@ async def _remember_aliases(
         for id_ in candidate.aliases:
             if id_ not in found:
                 create.setdefault(id_, alias)
-            elif str(found[id_].data.get("job_id")) not in jobs:
+            elif (named := str(found[id_].data.get("job_id"))) not in jobs and named != alias["job_id"]:
                 swap.setdefault(id_, (found[id_].version, alias))
-    await store.create(ALIASES, create)
+    made = await store.create(ALIASES, create)
     await store.swap(ALIASES, swap)
+    theirs = await store.get(ALIASES, [id_ for id_ in create if id_ not in made])
+    return {
+        candidate.job.id: str(theirs[id_].data.get("job_id"))
+        for candidate in candidates
+        for id_ in reversed(candidate.aliases)  # the first that counts decides
+        if id_ in theirs
+    }
 
 
 async def _twin_keys(store: Store, new: Sequence[Candidate], *, now: datetime) -> dict[str, str]:

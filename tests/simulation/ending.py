@@ -24,9 +24,8 @@ def broken(world: World, plan: Plan, start: Prepared) -> list[str]:
     """The promises that were not kept, each with the name of its kind before a colon."""
     alerts: Counter[Pair] = Counter()
     digests: dict[Pair, list[Clean]] = defaultdict(list)
-    ambiguous = _ambiguous(world, start)
     for sent in (*start.sent.sent, *world.sent):
-        for group in sent.groups - ambiguous:
+        for group in sent.groups:
             pair = (sent.letter.to, group)
             if sent.letter.kind == "alert":
                 alerts[pair] += 1
@@ -42,18 +41,6 @@ def broken(world: World, plan: Plan, start: Prepared) -> list[str]:
         *_archive(world, plan, start),
         *_lost(world, plan, start, {pair: alerts[pair] + len(digests.get(pair, ())) for pair in alerts | digests}),
     ]
-
-
-def _ambiguous(world: World, start: Prepared) -> frozenset[int]:
-    """Jobs that became two: the ledger counts by id, and a moving id and its aliases are not written in one step.
-
-    A process that was suspended for longer than its lease between an alias and its job finds that another run has
-    given the alias to the job's new id, and creates the old one all the same.
-    """
-    if not start.scene.are_renamed or world.stop_max_s < start.settings.lock_s:
-        return frozenset()
-    titles = Counter(job["title"] for job in world.store.all(JOBS).values())
-    return frozenset(int(title.split()[1]) for title, count in titles.items() if count > 1)
 
 
 def _letters(world: World, alerts: Counter[Pair], digests: dict[Pair, list[Clean]]) -> Iterator[str]:
@@ -134,7 +121,6 @@ def _lost(world: World, plan: Plan, start: Prepared, came: dict[Pair, int]) -> I
     """Who was there all the time has every job: mailed, or visibly unclear or refused."""
     gone = {e.person for e in plan.edits if e.what.partition(":")[0] in LEFT}
     jobs = {world.group(job) for job in (*range(len(plan.jobs)), *(() if start.scene.is_archive else start.jobs))}
-    jobs -= _ambiguous(world, start)
     for person in set(range(len(plan.modes))) - gone:
         user = world.store.peek(USERS, UIDS[person])
         if user is None or not user.data.get("active", True):

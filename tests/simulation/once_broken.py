@@ -32,4 +32,17 @@ ONCE_BROKEN: tuple[Plan, ...] = (
         edits=(Edit(at_s=27.5, person=0, what="pause:1"),),
         slow=False,
     ),
+    # Suspended between its aliases and its job, a run created the job a second time, under its old id.
+    Plan(
+        seed=13168,
+        start="renamed",
+        modes=("instant",),
+        jobs=(0.0, 0.0),
+        calls=(
+            Call(at_s=0.0, troubles=(("create jobs", "stop 610"),)),
+            Call(at_s=604.9, name=1),
+            Call(at_s=612.4, name=2),
+        ),
+        slow=False,
+    ),
 )
