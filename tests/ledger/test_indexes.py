@@ -120,3 +120,9 @@ def kind(query: Any, term: Any) -> str:
 
 def orders(query: Any) -> list[tuple[str, str]]:
     return [(order.field.field_path, type(query).Direction.Name(order.direction)) for order in query.order_by]
+
+
+def test_the_document_on_deploying_sets_the_expiry_of_every_growing_collection() -> None:
+    text = (ROOT / "docs/deploy.md").read_text().replace("\\\n", " ")
+    named = text.partition("for group in ")[2].partition(";")[0].split()
+    assert set(named) == GROWING
