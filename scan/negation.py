@@ -34,7 +34,6 @@ _AFTER = re.compile(
     r"(?: (?:experience|knowledge|skills?|background|expertise))?(?: (?:is|are))?(?: not|n't)(?: (?:strictly|really))?"
     r" (?:needed|required|necessary|wanted|relevant|a must|a requirement)(?![\w'])"
 )
-_MARKS = str.maketrans(dict.fromkeys((EDGE, GLUED), ""))
 
 
 def turned_down(line: str, pattern: str) -> str:
@@ -45,17 +44,22 @@ def turned_down(line: str, pattern: str) -> str:
     mentions = _mentions(line, pattern)
     if short_word(pattern) and len(mentions) > 1:
         return ""
+    word = _plain(pattern)
     for start in mentions:
         end = start + len(pattern)
-        before = line[max(0, start - WINDOW_CHARS) : start].rpartition(FIELD)[2].translate(_MARKS)
-        after = line[end : end + WINDOW_CHARS].partition(FIELD)[0].translate(_MARKS)
-        word = pattern.translate(_MARKS)
+        before = _plain(line[max(0, start - WINDOW_CHARS) : start].rpartition(FIELD)[2])
+        after = _plain(line[end : end + WINDOW_CHARS].partition(FIELD)[0])
         if cue := _BEFORE.search(before):
             tail = _TAIL.match(after)
             return (cue[0] + word + (tail[0] if tail else ""))[-EXCERPT_MAX_CHARS:]
         if tail := _AFTER.match(after):
             return (word + tail[0])[:EXCERPT_MAX_CHARS]
     return ""
+
+
+def _plain(marked: str) -> str:
+    """Without the marks of a Reading. It runs for each mention of each fit: `translate` takes twenty times as long."""
+    return marked.replace(EDGE, "").replace(GLUED, "")
 
 
 def _mentions(line: str, pattern: str) -> list[int]:
