@@ -194,7 +194,8 @@ async def _dies_soon(poll: Callable[[], int | None]) -> bool:
 async def faults(options: Options) -> Verdict:
     """The mail server, a board and the store go wrong in every way, in random mixtures; then they recover."""
     verdict = Verdict("faults")
-    async with staged(seed=options.seed) as stage, _lost_answers(stage) as (store_host, trouble):
+    # A wall long enough for the letters of many people, each of which may hang for a quarter of it.
+    async with staged(seed=options.seed, lock_s=8, wall_s=6) as stage, _lost_answers(stage) as (store_host, trouble):
         await stage.sign_up(instant=options.instant, daily=options.daily)
         runs = max(4, options.rounds)
         server = await stage.start(judged=True, trouble=trouble, store_host=store_host)
