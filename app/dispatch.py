@@ -44,7 +44,7 @@ async def dispatch(run: Run, uids: Sequence[str], work: Work) -> list[str]:
         if pending and room and (room >= min(len(pending), max(1, run.pace.window // BATCH_SHARE)) or not tasks):
             batch = [pending.popleft() for _ in range(min(room, len(pending)))]
             try:
-                unreadable, fresh = await _read_again(run, batch)
+                unreadable, fresh = await read_again(run, batch)
             except StoreError as unread:
                 failure, unserved = unread, [*unserved, *batch]
                 continue
@@ -75,7 +75,8 @@ async def _work(work: Work, uid: str, user: User | None) -> bool:
     return await work(uid, user)
 
 
-async def _read_again(run: Run, uids: Sequence[str]) -> tuple[set[str], dict[str, User]]:
+async def read_again(run: Run, uids: Sequence[str]) -> tuple[set[str], dict[str, User]]:
+    """Those who cannot be read, told in the report, and the people as they are now. Raises StoreError."""
     unreadable: set[str] = set()
 
     def bad(uid: str, error: BadRecord) -> None:

@@ -16,15 +16,14 @@ import json
 import socket
 import ssl
 import struct
-import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from email.utils import formatdate
-from typing import Any, Self
+from typing import Any
 
-HOST = "127.0.0.1"
-START_MAX_S = 10.0
+from tests.loop_server import HOST, LoopServer
+
 JSON = "application/json"
 ERRORS = json.dumps({"errors": [{"message": "no", "field": None, "help": None}]})
 
@@ -89,7 +88,7 @@ class Posted:
 
 
 @dataclass
-class FaultyApi:
+class FaultyApi(LoopServer):
     """`steps`: one holds always, of several each holds once and then the last; or `by` decides for each letter."""
 
     steps: Step | Sequence[Step] = TAKEN
@@ -119,40 +118,10 @@ class FaultyApi:
         """How often each body came."""
         return Counter(posted.body for posted in self.received)
 
-    def __enter__(self) -> Self:
-        self._loop = asyncio.new_event_loop()
-        started = threading.Event()
-        self._thread = threading.Thread(target=self._run, args=(started,), name="faulty api", daemon=True)
-        self._thread.start()
-        if not started.wait(START_MAX_S):
-            raise RuntimeError("the faulty server did not start")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(START_MAX_S)
-
-    def _run(self, started: threading.Event) -> None:
-        with contextlib.closing(self._loop):
-            self._loop.run_until_complete(self._serve(started))
-
-    async def _serve(self, started: threading.Event) -> None:
-        self._stop = asyncio.Event()
-        self._open: set[asyncio.Task[None]] = set()
-        server = await asyncio.start_server(self._talk, HOST, 0, ssl=self.tls, limit=4 << 20, backlog=512)
-        self.port: int = server.sockets[0].getsockname()[1]
-        started.set()
-        await self._stop.wait()
-        server.close()
-        for task in self._open:
-            task.cancel()
-        await asyncio.gather(*self._open, return_exceptions=True)
-        await asyncio.sleep(0)  # closed sockets are given back in the loop's next round
+    async def listen(self) -> asyncio.Server:
+        return await asyncio.start_server(self._talk, HOST, 0, ssl=self.tls, limit=4 << 20, backlog=512)
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._open.add(task)
         self.connections += 1
         try:
             with contextlib.suppress(
@@ -164,7 +133,6 @@ class FaultyApi:
                 while not writer.is_closing() and await self._one(reader, writer):
                     pass
         finally:
-            self._open.discard(task)
             writer.transport.abort()
 
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
@@ -186,11 +154,11 @@ class FaultyApi:
                 writer.write(step.data)
                 await writer.drain()
                 if step.hold:
-                    await self._stop.wait()
+                    await self.never.wait()
             case Close() as step:
                 _hang_up(writer, reset=step.reset)
             case Hang():
-                await self._stop.wait()
+                await self.never.wait()
         return False
 
     def _next(self, posted: Posted) -> Step:

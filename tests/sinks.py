@@ -16,29 +16,23 @@ import contextlib
 import itertools
 import socket
 import ssl
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
 from aiosmtpd.smtp import SMTP as AiosmtpdSession
 
+from tests.loop_server import HOST, LoopServer
 from tests.smtp_session import OK, PHASES, Closed, Drop, Hang, Received, Say, Script, Session, Step
 
 __all__ = ["HOST", "OK", "Drop", "ForeignSmtp", "Hang", "Received", "Say", "ScriptedSmtp", "refused_port"]
 
-HOST = "127.0.0.1"
-START_MAX_S = 10.0
 LINE_MAX_BYTES = 4 * 1024 * 1024
 
 
 @dataclass
-class _Loop:
-    """A thread with a loop; servers are started in it and stopped with it."""
-
-    host: str = HOST
-    port: int = 0
+class _Counting(LoopServer):
     received: list[Received] = field(default_factory=list)
     accepted: int = 0
     commands: Counter[str] = field(default_factory=Counter)
@@ -58,42 +52,8 @@ class _Loop:
         """As `SCOUT_MAIL` wants it."""
         return f"smtp://{self.host}:{self.port}"
 
-    def __enter__(self) -> Self:
-        self._loop = asyncio.new_event_loop()
-        started = threading.Event()
-        self._thread = threading.Thread(target=self._run, args=(started,), name="mail sink", daemon=True)
-        self._thread.start()
-        if not started.wait(START_MAX_S):
-            raise RuntimeError("the mail sink did not start")
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(START_MAX_S)
-
-    def _run(self, started: threading.Event) -> None:
-        with contextlib.closing(self._loop):
-            self._loop.run_until_complete(self._serve(started))
-
-    async def _serve(self, started: threading.Event) -> None:
-        self._stop = asyncio.Event()
-        self.never = asyncio.Event()  # kept here: a task that only waits for its own event may be collected
-        server = await self._listen()
-        self.port = server.sockets[0].getsockname()[1]
-        started.set()
-        await self._stop.wait()
-        server.close()
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
-        await asyncio.sleep(0)
-
-    async def _listen(self) -> asyncio.Server:
-        raise NotImplementedError
-
-
-class ScriptedSmtp(_Loop):
+class ScriptedSmtp(_Counting):
     """A raw-socket server that does what the script says in a phase (see PHASES), and is well-behaved elsewhere.
 
     A step holds always; of a list each step holds once, in order over all connections, then the usual answer.
@@ -129,7 +89,7 @@ class ScriptedSmtp(_Loop):
         self.commands[phase] += 1
         return next(self._steps[phase]) if phase in self._steps else OK
 
-    async def _listen(self) -> asyncio.Server:
+    async def listen(self) -> asyncio.Server:
         context = self.tls if self.implicit_tls else None
         return await asyncio.start_server(self._talk, self.host, 0, ssl=context, limit=LINE_MAX_BYTES, backlog=512)
 
@@ -141,10 +101,10 @@ class ScriptedSmtp(_Loop):
         writer.transport.abort()
 
 
-class ForeignSmtp(_Loop):
+class ForeignSmtp(_Counting):
     """aiosmtpd: somebody else's reading of the protocol. Takes everything."""
 
-    async def _listen(self) -> asyncio.Server:
+    async def listen(self) -> asyncio.Server:
         loop = asyncio.get_running_loop()
         return await loop.create_server(lambda: AiosmtpdSession(self, hostname="sink", loop=loop), self.host, 0)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
 from xml.sax.saxutils import escape
+
+from app.drill.loopback import Loopback
 
 MOODS = ("well", "broken", "slow", "down", "refusing", "cut", "drip")
 SLOW_S = 1.5
@@ -28,74 +28,39 @@ class BoardJob:
         )
 
 
-class QuietServer(ThreadingHTTPServer):
-    """Says nothing when a caller is killed: that is what a drill does."""
-
-    daemon_threads = True
-
-    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
-        return
-
-
 @dataclass
-class Boards:
-    """Open with `with`. `jobs` are listed by both `/good` and, if it is in the mood, `/moody`."""
+class Boards(Loopback):
+    """`jobs` are listed by both `/good` and, if it is in the mood, `/moody`."""
 
     jobs: list[BoardJob] = field(default_factory=list)
     mood: str = "well"  # one of MOODS
     requests: int = 0
 
-    def __enter__(self) -> Self:
-        boards = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                boards.requests += 1
-                boards.answer(self)
-
-            def log_message(self, *_: object) -> None:
-                return
-
-        self._server = QuietServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True, name="drill-boards")
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    def url(self, path: str) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}{path}"
-
-    def answer(self, request: BaseHTTPRequestHandler) -> None:
+    def answer(self, request: BaseHTTPRequestHandler, _body: bytes) -> None:
+        self.requests += 1
         mood = self.mood if request.path == "/moody" else "well"
-        try:
-            if mood == "down":
-                request.close_connection = True
-                return
-            if mood == "slow":
-                time.sleep(SLOW_S)
-            if mood == "refusing":
-                request.send_error(429, "later")
-                return
-            body = b"<html>Just a moment...</html>" if mood == "broken" else self._feed()
-            request.send_response(200)
-            request.send_header("Content-Type", "application/rss+xml; charset=utf-8")
-            request.send_header("Content-Length", str(len(body)))
-            request.end_headers()
-            if mood == "cut":
-                request.wfile.write(body[: len(body) // 2])
-                request.close_connection = True
-                return
-            for start in range(0, len(body), DRIP_BYTES if mood == "drip" else len(body)):
-                request.wfile.write(body[start : start + DRIP_BYTES] if mood == "drip" else body)
-                if mood == "drip":
-                    request.wfile.flush()
-                    time.sleep(DRIP_S)
-        except ConnectionError:
-            pass  # the caller was killed
+        if mood == "down":
+            request.close_connection = True
+            return
+        if mood == "slow":
+            time.sleep(SLOW_S)
+        if mood == "refusing":
+            request.send_error(429, "later")
+            return
+        body = b"<html>Just a moment...</html>" if mood == "broken" else self._feed()
+        request.send_response(200)
+        request.send_header("Content-Type", "application/rss+xml; charset=utf-8")
+        request.send_header("Content-Length", str(len(body)))
+        request.end_headers()
+        if mood == "cut":
+            request.wfile.write(body[: len(body) // 2])
+            request.close_connection = True
+            return
+        for start in range(0, len(body), DRIP_BYTES if mood == "drip" else len(body)):
+            request.wfile.write(body[start : start + DRIP_BYTES] if mood == "drip" else body)
+            if mood == "drip":
+                request.wfile.flush()
+                time.sleep(DRIP_S)
 
     def _feed(self) -> bytes:
         items = "".join(job.item() for job in self.jobs)

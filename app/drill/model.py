@@ -10,9 +10,9 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
-from typing import Any, Self
+from typing import Any
 
-from app.drill.boards import QuietServer
+from app.drill.loopback import Loopback
 from scan.prompt import TOOL
 
 WHO = re.compile(r"\b(u\d{4})\b")
@@ -22,47 +22,20 @@ MOODS = ("well", "well", "overloaded", "slow", "drop", "prose", "empty", "refusa
 
 
 @dataclass
-class Model:
-    """Open with `with`. `answered`: (who, job) -> whole good answers that carried the pair; each of them was paid."""
+class Model(Loopback):
+    """`answered`: (who, job) -> whole good answers that carried the pair; each of them was paid."""
 
     moods: tuple[str, ...] = ()  # drawn by the seed for each call; empty: it always answers well
     seed: int = 0
     calls: int = 0
     answered: Counter[tuple[str, int]] = field(default_factory=Counter)
 
-    def __enter__(self) -> Self:
-        model = self
+    def __post_init__(self) -> None:
         self._rng = random.Random(self.seed)
         self._lock = threading.Lock()
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers.get("content-length", "0")))
-                try:
-                    model.answer(self, json.loads(body))
-                except (ConnectionError, json.JSONDecodeError):
-                    self.close_connection = True  # the caller was killed
-
-            def log_message(self, *_: object) -> None:
-                return
-
-        self._server = QuietServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True, name="drill-model")
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    def answer(self, request: BaseHTTPRequestHandler, asked: dict[str, Any]) -> None:
+    def answer(self, request: BaseHTTPRequestHandler, body: bytes) -> None:
+        asked = json.loads(body)
         profile, postings = (part["text"] for part in asked["messages"][0]["content"][:2])
         who = WHO.findall(profile)
         named = [(name, int(job)) for name, job in POSTING.findall(postings)]
@@ -76,8 +49,8 @@ class Model:
             return
         if mood == "slow":
             time.sleep(SLOW_S)
-        status, body = _reply(mood, named, model=str(asked["model"]))
-        data = json.dumps(body).encode()
+        status, reply = _reply(mood, named, model=str(asked["model"]))
+        data = json.dumps(reply).encode()
         request.send_response(status)
         request.send_header("Content-Type", "application/json")
         request.send_header("Content-Length", str(len(data)))

@@ -157,7 +157,7 @@ class Stage:
             "DRILL_TROUBLE": str(trouble),
         }
         if judged:
-            own |= {"ANTHROPIC_API_KEY": "drill", "ANTHROPIC_BASE_URL": self.model.url}
+            own |= {"ANTHROPIC_API_KEY": "drill", "ANTHROPIC_BASE_URL": self.model.url()}
         if store_host:
             own["FIRESTORE_EMULATOR_HOST"] = store_host
         log = (self.folder / "server.log").open("a")

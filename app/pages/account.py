@@ -8,9 +8,9 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
+from app.pages import mailed
 from app.pages.asking import may_ask, send_note
-from app.pages.cookies import browser_id, clear_session, know_browser
-from app.pages.entry import refused_link
+from app.pages.cookies import clear_session
 from app.pages.form import Refused, read_form, refuse_other_sites
 from app.pages.schema import form_of
 from app.pages.view import go, page
@@ -20,7 +20,7 @@ from app.profile import BadProfile
 from app.typed import address_of
 from ledger import addresses, ids, sessions, sign_in, users
 from ledger.records import DELIVERIES, DIGESTS, FEEDBACK, MATCHES, SESSIONS, encode
-from ledger.sign_in import TOKEN_MAX_CHARS, Link, Purpose, Refusal
+from ledger.sign_in import Purpose
 from ledger.store import every
 from mail import notes
 
@@ -78,38 +78,26 @@ async def _ask_both(parts: Parts, visitor: Visitor, new: str) -> bool:
 @router.get("/confirm/{token}")
 @router.head("/confirm/{token}", include_in_schema=False)
 async def confirm_page(request: Request, token: str) -> Response:
-    """What is going to change, and a button; nothing is spent."""
-    parts = parts_of(request)
-    if len(token) > TOKEN_MAX_CHARS:
-        return refused_link(request, Refusal.UNKNOWN)
-    found = await sign_in.look(parts.store, token, CONFIRM, browser=browser_id(request), now=parts.clock())
-    if isinstance(found, Refusal):
-        return refused_link(request, found)
-    answer = page(request, "confirm.html", address=found.address, token=token)
-    know_browser(request, answer)
-    return answer
+    """What is going to change, and a button."""
+    return await mailed.shown(request, token, CONFIRM, "confirm.html")
 
 
 @router.post("/confirm/{token}")
 async def confirm(request: Request, token: str) -> Response:
     """One of two mailboxes agrees; whoever comes second makes the change."""
-    refuse_other_sites(request)
+    link = await mailed.spent(request, token, CONFIRM)
+    if isinstance(link, Response):
+        return link
     parts = parts_of(request)
-    now = parts.clock()
-    found: Link | Refusal = Refusal.UNKNOWN
-    if len(token) <= TOKEN_MAX_CHARS:
-        found = await sign_in.spend(parts.store, token, CONFIRM, browser=browser_id(request), now=now)
-    if isinstance(found, Refusal):
-        return refused_link(request, found)
-    other = await sign_in.read(parts.store, found.other)
+    other = await sign_in.read(parts.store, link.other)
     if other is None or other.record.spent_at is None:
-        waits = "new" if found.purpose is Purpose.OLD_ADDRESS else "old"
-        return page(request, "confirmed.html", address=found.address, waits=waits)
-    if not await addresses.move(parts.store, found.uid, found.address, now=now):
+        waits = "new" if link.purpose is Purpose.OLD_ADDRESS else "old"
+        return page(request, "confirmed.html", address=link.address, waits=waits)
+    if not await addresses.move(parts.store, link.uid, link.address, now=parts.clock()):
         reason = "This address has a page of its own here, so it cannot be taken. Delete that page first."
         raise Refused(409, reason)
-    await sign_in.forget(parts.store, found.uid)
-    return page(request, "confirmed.html", address=found.address, waits="")
+    await sign_in.forget(parts.store, link.uid)
+    return page(request, "confirmed.html", address=link.address, waits="")
 
 
 @router.post("/me/sign-out-everywhere")

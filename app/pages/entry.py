@@ -7,8 +7,9 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
+from app.pages import mailed
 from app.pages.asking import Asked, ask_for_link
-from app.pages.cookies import browser_id, clear_session, know_browser, session_key, set_session
+from app.pages.cookies import clear_session, session_key, set_session
 from app.pages.form import read_form, refuse_other_sites
 from app.pages.schema import form_of
 from app.pages.view import can_sign_in, checked_then, go, page
@@ -16,9 +17,9 @@ from app.pages.visitor import parts_of, visitor_of
 from app.profile import BadProfile
 from app.settings import Settings
 from app.typed import address_of
-from ledger import sessions, sign_in
+from ledger import sessions
 from ledger.addresses import sign_up
-from ledger.sign_in import TOKEN_MAX_CHARS, Link, Purpose, Refusal
+from ledger.sign_in import Purpose
 
 router = APIRouter(default_response_class=HTMLResponse)
 
@@ -66,34 +67,23 @@ async def login(request: Request) -> Response:
 @router.get("/login/{token}")
 @router.head("/login/{token}", include_in_schema=False)
 async def link_page(request: Request, token: str) -> Response:
-    """Whose account it is, and a button. Scanners may come here as often as they like: nothing is spent."""
-    parts = parts_of(request)
-    if len(token) > TOKEN_MAX_CHARS:
-        return refused_link(request, Refusal.UNKNOWN)
-    found = await sign_in.look(parts.store, token, SIGN_IN, browser=browser_id(request), now=parts.clock())
-    if isinstance(found, Refusal):
-        return refused_link(request, found)
-    answer = page(request, "link.html", address=found.address, token=token)
-    know_browser(request, answer)
-    return answer
+    """Whose account it is, and a button."""
+    return await mailed.shown(request, token, SIGN_IN, "link.html")
 
 
 @router.post("/login/{token}")
 async def use_link(request: Request, token: str) -> Response:
     """Spend the link and begin a session with a fresh key; whatever key the browser had ends."""
-    refuse_other_sites(request)
+    link = await mailed.spent(request, token, SIGN_IN)
+    if isinstance(link, Response):
+        return link
     parts = parts_of(request)
     now = parts.clock()
-    found: Link | Refusal = Refusal.UNKNOWN
-    if len(token) <= TOKEN_MAX_CHARS:
-        found = await sign_in.spend(parts.store, token, SIGN_IN, browser=browser_id(request), now=now)
-    if isinstance(found, Refusal):
-        return refused_link(request, found)
-    user = await sign_up(parts.store, found.uid, found.address, now=now)
+    user = await sign_up(parts.store, link.uid, link.address, now=now)
     if old := session_key(request):
         await sessions.end(parts.store, old)
     key = await sessions.begin(parts.store, user.uid, now=now)
-    answer = go(checked_then(found.then, default="/me" if user.searches else "/me/search"))
+    answer = go(checked_then(link.then, default="/me" if user.searches else "/me/search"))
     set_session(request, answer, key)
     return answer
 
@@ -106,15 +96,6 @@ async def logout(request: Request) -> Response:
     answer = go("/")
     clear_session(request, answer)
     return answer
-
-
-def refused_link(request: Request, why: Refusal) -> HTMLResponse:
-    said = {
-        Refusal.UNKNOWN: "This link is not one of ours, or not whole. Copy all of it from the mail.",
-        Refusal.TOO_OLD: "This link is too old: links work for 15 minutes. Ask for a new one.",
-        Refusal.SPENT: "This link was used already: each works once. Ask for a new one.",
-    }
-    return page(request, "front.html", status=410, then="", typed="", error=said[why], can_sign_in=True)
 
 
 def _front(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import structlog
 
-from app.dispatch import OUT_OF_TIME, dispatch, send
+from app.dispatch import OUT_OF_TIME, dispatch, read_again, send
 from app.parts import Run
 from app.quota import OVER
 from app.steps.choose import Choice, choose
@@ -15,7 +15,7 @@ from app.steps.wake import Woken
 from ledger import deliveries, ids, jobs, users
 from ledger.deliveries import Row, best_first
 from ledger.lifecycle import ALERT_AFTER, Attempt, Outcome, State
-from ledger.records import BadRecord, Delivery, Mode, Stop, User
+from ledger.records import Delivery, Mode, Stop, User
 from mail.render import render_alert
 
 log = structlog.get_logger()
@@ -52,18 +52,12 @@ async def _in_bulk(run: Run, uids: Sequence[str], matched: Matched, woken: Woken
         if run.deadline.left_s() <= 0:
             return list(uids[start:]), turned_instant
         batch = uids[start : start + BULK_USERS]
-        unreadable: set[str] = set()
-
-        def bad(uid: str, error: BadRecord, unreadable: set[str] = unreadable) -> None:
-            unreadable.add(uid)
-            run.report.error("users", str(error))
-
-        fresh = await users.read_many(run.store, batch, bad)
+        unreadable, fresh = await read_again(run, batch)
         choices: list[tuple[str, Choice]] = []
         for uid in batch:
-            user = fresh[uid].record if uid in fresh else None
             if uid in unreadable:
                 continue
+            user = fresh.get(uid)
             if user is not None and user.mode is Mode.INSTANT:
                 turned_instant.append(uid)
                 continue

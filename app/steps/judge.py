@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from app.dispatch import read_again
 from app.parts import Run
 from app.patience import OUT_OF_TIME
 from app.prices import table
@@ -20,7 +21,7 @@ from app.steps.carried import add_carried
 from app.steps.match import Matched, Wanted
 from app.steps.pairs import Case, Pair
 from app.steps.wake import Woken
-from ledger import ids, users, verdicts
+from ledger import ids, verdicts
 from ledger.lifecycle import ALERT_AGE_MAX, ALERT_CAP_JOBS
 from ledger.records import DELIVERIES, BadRecord, Job, User
 from ledger.verdicts import Held, Verdict, VerdictState
@@ -36,7 +37,8 @@ async def judge(run: Run, matched: Matched, woken: Woken) -> Matched:
     if not asking and not woken.verdicts:
         return matched
     run.parts.watch("judge")
-    people = await _people(run, sorted({*asking, *woken.verdicts}))
+    # As they are now: who has left, paused or changed their mind costs nothing.
+    _, people = await read_again(run, sorted({*asking, *woken.verdicts}))
     cases: dict[str, Case] = {}
     for uid in asking:
         if (user := people.get(uid)) is not None and _wants(user, now=run.now):
@@ -47,15 +49,6 @@ async def judge(run: Run, matched: Matched, woken: Woken) -> Matched:
     await _ask(run, cases)
     await _carry_the_rest(run, cases)
     return _with_verdicts(run, matched, cases)
-
-
-async def _people(run: Run, uids: Sequence[str]) -> dict[str, User]:
-    """As they are now: who has left, paused or changed their mind costs nothing."""
-
-    def bad(_uid: str, error: BadRecord) -> None:
-        run.report.error("users", str(error))
-
-    return {uid: user.record for uid, user in (await users.read_many(run.store, uids, bad)).items()}
 
 
 def _wants(user: User, *, now: datetime) -> bool:

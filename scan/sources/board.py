@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 
 from ledger import ids
 from ledger.records import Health, SourceState
@@ -23,7 +24,7 @@ from scan.links import shown
 from scan.posting import ITEMS_MAX, Answer, Failed, Items, NotModified, Posting, Skipped
 from scan.sources.entries import Reading
 from scan.sources.item import Unreadable
-from scan.sources.kind import FLOOR_S, SourceConfig
+from scan.sources.kind import FLOOR_S, Make, Secrets, SourceConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,18 @@ class BoardSource:
         except Exception as error:  # the edge to a parser of outside data; the outcome is the answer
             return Failed(Health.MALFORMED, f"the parser failed with {type(error).__name__}: {where}")
         return Failed(Health.MALFORMED, f"{page.reason}: {where}") if isinstance(page, Unreadable) else page
+
+
+def in_one_answer(parse: Callable[..., Page | Unreadable], *, platform: str, floor_s: int = FLOOR_S) -> Make:
+    """The maker of a source whose board lists all of its jobs at the configured URL."""
+
+    def make(config: SourceConfig, fetcher: Fetcher, _: Secrets) -> BoardSource:
+        def first(now: datetime) -> Ask:
+            return Ask(config.url, partial(parse, now=now))
+
+        return BoardSource(config, fetcher=fetcher, first=first, platform=platform, floor_s=floor_s)
+
+    return make
 
 
 def polite_interval_s(config: SourceConfig, floor_s: int) -> int:

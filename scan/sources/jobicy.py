@@ -6,12 +6,11 @@ import re
 from datetime import datetime
 from functools import partial
 
-from scan.fetch import Fetcher
 from scan.posting import Posting
-from scan.sources.board import Ask, BoardSource, Page
+from scan.sources.board import Page, in_one_answer
 from scan.sources.fields import Amounts, posting, reading
 from scan.sources.item import Item, Unreadable, items_at
-from scan.sources.kind import Kind, Secrets, SourceConfig
+from scan.sources.kind import Kind
 
 HOUR_S = 3600
 
@@ -41,19 +40,9 @@ def _posting(item: Item, *, now: datetime) -> Posting | str:
     )
 
 
-def make(config: SourceConfig, fetcher: Fetcher, _: Secrets) -> BoardSource:
-    return BoardSource(
-        config,
-        fetcher=fetcher,
-        first=lambda now: Ask(config.url, partial(parse, now=now)),
-        platform=KIND.platform,
-        floor_s=HOUR_S,
-    )
-
-
 KIND = Kind(
     "jobicy",
-    make,
+    in_one_answer(parse, platform="jobicy", floor_s=HOUR_S),
     ids="the board's own number, which also begins the last part of the link",
     url="https://jobicy.com/api/v2/remote-jobs?count=100",
     platform="jobicy",

@@ -6,13 +6,12 @@ import re
 from datetime import datetime
 from functools import partial
 
-from scan.fetch import Fetcher
 from scan.mojibake import mended
 from scan.posting import Posting
-from scan.sources.board import Ask, BoardSource, Page
+from scan.sources.board import Page, in_one_answer
 from scan.sources.fields import Amounts, posting, reading
 from scan.sources.item import Item, Unreadable, items_at
-from scan.sources.kind import Kind, Secrets, SourceConfig
+from scan.sources.kind import Kind
 
 TEXT_MIN_CHARS = 40  # the board lists blog pages as well; they have a title and little else
 NO_JOBS = frozenset({"menu", "blog", "about", "home", "jobs"})
@@ -54,18 +53,9 @@ def _posting(item: Item, *, now: datetime) -> Posting | str:
     return found
 
 
-def make(config: SourceConfig, fetcher: Fetcher, _: Secrets) -> BoardSource:
-    return BoardSource(
-        config,
-        fetcher=fetcher,
-        first=lambda now: Ask(config.url, partial(parse, now=now)),
-        platform=KIND.platform,
-    )
-
-
 KIND = Kind(
     "remoteok",
-    make,
+    in_one_answer(parse, platform="remoteok"),
     ids="the number that ends the link",
     url="https://remoteok.com/api",
     platform="remoteok",

@@ -6,12 +6,11 @@ import re
 from datetime import datetime
 from functools import partial
 
-from scan.fetch import Fetcher
 from scan.posting import Posting
-from scan.sources.board import Ask, BoardSource, Page
+from scan.sources.board import Page, in_one_answer
 from scan.sources.fields import posting, reading
 from scan.sources.item import Item, Unreadable, items_at
-from scan.sources.kind import Kind, Secrets, SourceConfig
+from scan.sources.kind import Kind
 
 FOUR_A_DAY_S = 6 * 3600
 
@@ -39,19 +38,9 @@ def _posting(item: Item, *, now: datetime) -> Posting | str:
     )
 
 
-def make(config: SourceConfig, fetcher: Fetcher, _: Secrets) -> BoardSource:
-    return BoardSource(
-        config,
-        fetcher=fetcher,
-        first=lambda now: Ask(config.url, partial(parse, now=now)),
-        platform=KIND.platform,
-        floor_s=FOUR_A_DAY_S,
-    )
-
-
 KIND = Kind(
     "remotive",
-    make,
+    in_one_answer(parse, platform="remotive", floor_s=FOUR_A_DAY_S),
     ids="the board's own number, which also ends the link",
     url="https://remotive.com/api/remote-jobs",
     platform="remotive",

@@ -6,12 +6,11 @@ import re
 from datetime import datetime
 from functools import partial
 
-from scan.fetch import Fetcher
 from scan.posting import Posting
-from scan.sources.board import Ask, BoardSource, Page
+from scan.sources.board import Page, in_one_answer
 from scan.sources.fields import posting, reading
 from scan.sources.item import Item, Unreadable, items_at
-from scan.sources.kind import Kind, Secrets, SourceConfig
+from scan.sources.kind import Kind
 
 GO = re.compile(r"//(?:www\.)?workingnomads\.com/job/go/([0-9]{1,15})(?:[/?#]|$)")
 
@@ -38,18 +37,9 @@ def _posting(item: Item, *, now: datetime) -> Posting | str:
     )
 
 
-def make(config: SourceConfig, fetcher: Fetcher, _: Secrets) -> BoardSource:
-    return BoardSource(
-        config,
-        fetcher=fetcher,
-        first=lambda now: Ask(config.url, partial(parse, now=now)),
-        platform=KIND.platform,
-    )
-
-
 KIND = Kind(
     "workingnomads",
-    make,
+    in_one_answer(parse, platform="workingnomads"),
     ids="the number in the link",
     url="https://www.workingnomads.com/api/exposed_jobs/",
     platform="workingnomads",
