@@ -6,8 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
+from ledger.collections import DELIVERIES, DIGESTS
+from ledger.documents import BadRecord, decode
 from ledger.lifecycle import DigestState, State, Via
-from ledger.records import DELIVERIES, DIGESTS, BadRecord, Delivery, Digest, decode
+from ledger.records import Delivery, Digest
 from ledger.store import Store, every
 
 

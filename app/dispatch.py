@@ -14,8 +14,9 @@ import structlog
 
 from app.parts import Run
 from ledger import users
+from ledger.documents import BadRecord
 from ledger.lifecycle import Attempt, Outcome
-from ledger.records import BadRecord, User
+from ledger.records import User
 from ledger.store import StoreError
 from mail.letter import Letter
 

@@ -16,7 +16,8 @@ from app.domain import Level, Line, Txt, is_reserved, records
 from app.parts import Parts
 from app.settings import Settings
 from ledger import ids, runs, sources
-from ledger.records import LOCKS, Health, SourceState
+from ledger.collections import LOCKS
+from ledger.records import Health, SourceState
 from ledger.store import StoreError
 from mail import envelope
 from mail.transports.port import Check, Checkable

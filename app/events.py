@@ -10,9 +10,9 @@ import structlog
 from app.parts import Parts
 from app.steps.digests import letter_of, open_rows_of
 from ledger import deliveries, digests, events, ids, users
+from ledger.documents import BadRecord
 from ledger.events import Event
 from ledger.lifecycle import DigestState
-from ledger.records import BadRecord
 
 log = structlog.get_logger()
 

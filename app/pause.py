@@ -7,8 +7,10 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from app.profile import BadProfile, state
 from ledger import deliveries, digests, users
+from ledger.collections import DELIVERIES, DIGESTS
+from ledger.documents import BadRecord, Stored, decode
 from ledger.lifecycle import State
-from ledger.records import DELIVERIES, DIGESTS, BadRecord, Delivery, Digest, Stored, User, decode
+from ledger.records import Delivery, Digest, User
 from ledger.schedule import BadZone, zone_of
 from ledger.store import Store, every
 

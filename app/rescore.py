@@ -7,7 +7,9 @@ from datetime import datetime
 
 from app.prices import Price
 from ledger import verdicts
-from ledger.records import DELIVERIES, JOBS, BadRecord, Job, User, decode
+from ledger.collections import DELIVERIES, JOBS
+from ledger.documents import BadRecord, decode
+from ledger.records import Job, User
 from ledger.store import Store
 from ledger.verdicts import Held, VerdictState
 from scan.match import Fit, decide

@@ -13,9 +13,11 @@ from enum import StrEnum
 
 from app.seen import Seen
 from ledger import ids, runs
+from ledger.collections import DELIVERIES, DIGESTS, USERS
 from ledger.deliveries import row_id
+from ledger.documents import BadRecord, decode
 from ledger.lifecycle import FINAL_KEPT, State, Via
-from ledger.records import DELIVERIES, DIGESTS, USERS, BadRecord, Delivery, Digest, decode
+from ledger.records import Delivery, Digest
 from ledger.store import Store, every
 from mail import maildir
 

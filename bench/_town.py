@@ -15,7 +15,9 @@ from pathlib import Path
 
 from bench._crowd import FILLER, KEYWORDS_N, TEXT_CHARS
 from ledger import users
-from ledger.records import USERS, Mode, Search, User, encode
+from ledger.collections import USERS
+from ledger.documents import encode
+from ledger.records import Mode, Search, User
 from ledger.sqlite import SqliteStore
 
 BACKLOG_JOBS = 3  # what a board lists before, and still: they fit nobody

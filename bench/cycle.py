@@ -20,7 +20,7 @@ from bench import Curve, Finding, Line, Series, number, sized
 from bench._naive import seconds_a_person
 from bench._town import Town
 from bench._world import smtp_sink, with_news
-from ledger.records import DELIVERIES
+from ledger.collections import DELIVERIES
 from ledger.sqlite import SqliteStore
 from ledger.store import Doc, every
 

@@ -19,7 +19,9 @@ from pathlib import Path
 from bench import Line
 from bench._crowd import JOBS_N, NOW, USERS_N, jobs, users
 from bench._machine import peak_mib
-from ledger.records import USERS, Job, User, decode, encode
+from ledger.collections import USERS
+from ledger.documents import decode, encode
+from ledger.records import Job, User
 from ledger.sqlite import SqliteStore
 from ledger.store import every
 from scan.gates import refused

@@ -20,7 +20,9 @@ from app.deadline import Deadline
 from app.report import Report
 from bench import Line
 from ledger import users
-from ledger.records import USERS, Mode, Search, encode
+from ledger.collections import USERS
+from ledger.documents import encode
+from ledger.records import Mode, Search
 from tests.messages_api import MessagesApi
 from tests.world import World, item
 

@@ -11,7 +11,9 @@ from datetime import datetime
 from typing import NamedTuple
 
 from ledger import ids, users
-from ledger.records import USERS, BadRecord, Pointer, Stop, Stored, User, decode, encode
+from ledger.collections import USERS
+from ledger.documents import BadRecord, Stored, decode, encode
+from ledger.records import Pointer, Stop, User
 from ledger.store import Create, Snapshot, Store, Swap
 
 MOVE_TRIES_MAX = 5

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from ledger import ids
+from ledger.collections import DELIVERIES
+from ledger.documents import Stored, decode, encode
 from ledger.lifecycle import (
     ABANDONED,
     ALERT_AFTER,
@@ -24,7 +26,7 @@ from ledger.lifecycle import (
     State,
     Via,
 )
-from ledger.records import DELIVERIES, Delivery, Job, Stored, decode, encode
+from ledger.records import Delivery, Job
 from ledger.schedule import Hour, next_due
 from ledger.store import Snapshot, Store
 

@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from ledger import deliveries, ids
+from ledger.collections import DELIVERIES, DIGESTS
 from ledger.deliveries import Row
+from ledger.documents import Stored, decode, encode
 from ledger.lifecycle import (
     DIGEST_AFTER,
     DIGEST_ATTEMPTS_MAX,
@@ -27,7 +29,7 @@ from ledger.lifecycle import (
     Outcome,
     State,
 )
-from ledger.records import DELIVERIES, DIGESTS, Delivery, Digest, Stored, decode, encode
+from ledger.records import Delivery, Digest
 from ledger.schedule import Due, Hour, next_due
 from ledger.store import Create, Snapshot, Store, Swap, Write
 

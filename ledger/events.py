@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ledger import addresses, deliveries, ids, users
+from ledger.collections import DELIVERIES, DIGESTS
 from ledger.digests import Held
+from ledger.documents import BadRecord, Stored, decode
 from ledger.lifecycle import State
-from ledger.records import DELIVERIES, DIGESTS, BadRecord, Delivery, Digest, Stop, Stored, decode
+from ledger.records import Delivery, Digest, Stop
 from ledger.store import Store, every
 
 TAKEN_WHY = "an event of the provider says that it was taken"

@@ -7,8 +7,9 @@ from datetime import datetime
 from enum import StrEnum
 
 from ledger import ids
+from ledger.collections import FEEDBACK
+from ledger.documents import BadRecord, Instant, decode, encode, tolerant
 from ledger.lifecycle import FINAL_KEPT
-from ledger.records import FEEDBACK, BadRecord, Instant, decode, encode, tolerant
 from ledger.store import Store, every
 
 

@@ -11,20 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from ledger.records import (
-    ALIASES,
-    FINGERPRINTS,
-    JOB_KEPT,
-    JOBS,
-    Alias,
-    BadRecord,
-    Fingerprint,
-    Job,
-    JobState,
-    Stored,
-    decode,
-    encode,
-)
+from ledger.collections import ALIASES, FINGERPRINTS, JOBS
+from ledger.documents import BadRecord, Stored, decode, encode
+from ledger.records import JOB_KEPT, Alias, Fingerprint, Job, JobState
 from ledger.store import Doc, Snapshot, Store, every
 
 TWIN_WINDOW = timedelta(days=7)

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ledger import ids
-from ledger.records import LOCKS, BadRecord, Lock, decode, encode
+from ledger.collections import LOCKS
+from ledger.documents import BadRecord, decode, encode
+from ledger.records import Lock
 from ledger.store import Delete, Snapshot, Store
 
 LOCK_ID = "cron"

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from ledger import ids
-from ledger.records import LIMITS, LONG_AGO, BadRecord, Instant, Stored, decode, encode, tolerant
+from ledger.collections import LIMITS
+from ledger.documents import LONG_AGO, BadRecord, Instant, Stored, decode, encode, tolerant
 from ledger.store import Store
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from ledger import ids
-from ledger.records import LOCKS, BadRecord, Instant, Stored, decode, encode, tolerant
+from ledger.collections import LOCKS
+from ledger.documents import BadRecord, Instant, Stored, decode, encode, tolerant
 from ledger.store import Store
 
 MATTERS_ID = "operator"

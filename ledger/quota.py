@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from ledger import ids
-from ledger.records import LOCKS, BadRecord, Stored, decode, encode, tolerant
+from ledger.collections import LOCKS
+from ledger.documents import BadRecord, Stored, decode, encode, tolerant
 from ledger.store import Store
 
 QUOTA_ID = "quota"

@@ -1,91 +1,19 @@
-"""The records of every collection: frozen, and to and from documents.
-
-Documents are outside data: an older version wrote them, or a person in a console. `decode` reads what it
-can understand (a datetime as ISO text, a naive one as UTC, a missing field as its default) and raises
-BadRecord, which names the field, for the rest. One bad document never stops the others.
-"""
+"""The records that the collections hold. Frozen: a change is a new record, written by `swap`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields, is_dataclass
-from datetime import UTC, datetime, timedelta
-from enum import Enum, StrEnum
-from functools import cache
-from typing import Annotated, Any, Generic, TypeVar
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from typing import Annotated
 
-from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
-from pydantic import with_config as pydantic_config
+from pydantic import Field
 
+from ledger.documents import LONG_AGO, Instant, tolerant
 from ledger.lifecycle import DigestState, State, Via
-from ledger.store import Doc, Index, Snapshot
-
-USERS = "users"
-JOBS = "jobs"
-ALIASES = "aliases"
-FINGERPRINTS = "fingerprints"
-DELIVERIES = "deliveries"
-MATCHES = "matches"
-DIGESTS = "digests"
-LOCKS = "locks"
-RUNS = "runs"
-SOURCES = "sources"
-SIGN_INS = "sign_ins"
-SESSIONS = "sessions"
-LIMITS = "limits"
-FEEDBACK = "feedback"
-SPEND = "spend"
-
-# What is searched, and how. No query joins an equality with a range, so no composite index is needed.
-INDEXES: dict[str, Index] = {
-    USERS: Index(equal=("active", "token", "of"), ranged=("wake_at",)),
-    JOBS: Index(equal=("state", "link_id"), ranged=("fresh_at",), exempt=("text", "expire_at")),
-    ALIASES: Index(),
-    FINGERPRINTS: Index(),
-    DELIVERIES: Index(equal=("uid", "state", "via", "outside"), ranged=("wake_at",)),
-    MATCHES: Index(equal=("uid",), ranged=("wake_at",)),
-    DIGESTS: Index(equal=("uid", "live", "outside"), ranged=("wake_at",)),
-    LOCKS: Index(),
-    RUNS: Index(ranged=("started_at", "completed_at")),
-    SOURCES: Index(ranged=("next_poll_at",)),
-    SIGN_INS: Index(equal=("uid",)),
-    SESSIONS: Index(equal=("uid",)),
-    LIMITS: Index(),
-    FEEDBACK: Index(equal=("uid",)),
-    SPEND: Index(),
-}
 
 JOB_KEPT = timedelta(days=30)
 RUN_KEPT = timedelta(days=30)
-
-
-class BadRecord(ValueError):
-    """A document that cannot be read as its record."""
-
-
-def _utc(value: object) -> object:
-    if type(value) is datetime and value.tzinfo is UTC:
-        return value
-    if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value)
-        except ValueError:
-            return value
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        value = datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)
-    if not isinstance(value, datetime):
-        return value
-    aware = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-    # A store may answer with a subclass of its own; a plain datetime compares and pickles like ours.
-    return datetime(
-        aware.year, aware.month, aware.day, aware.hour, aware.minute, aware.second, aware.microsecond, tzinfo=UTC
-    )
-
-
-Instant = Annotated[datetime, BeforeValidator(_utc)]  # aware UTC
-LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
-
-tolerant = pydantic_config(ConfigDict(extra="ignore", arbitrary_types_allowed=True))
 
 
 class Mode(StrEnum):
@@ -339,76 +267,8 @@ class SourceState:
     seen_since: Instant | None = None
     ever_empty: bool = False  # an empty answer was believed: the next one is at once
     ids_vetted: bool = False  # the operator resumed it: only titles that come again under new ids suspend it
-    titles: tuple[
-        str, ...
-    ] = ()  # of a feed whose ids may move: 16 hex of each title of the last poll, at most SEEN_MAX
+    # Of a feed whose ids may move: 16 hex of each title of the last poll, at most SEEN_MAX.
+    titles: tuple[str, ...] = ()
 
 
 SEEN_MAX = 1000
-
-R = TypeVar("R")
-
-_AS_THEY_ARE = frozenset({str, int, bool, float, datetime})
-
-
-@cache
-def _adapter(cls: type[Any]) -> TypeAdapter[Any]:
-    return TypeAdapter(cls)
-
-
-def decode(cls: type[R], snapshot: Snapshot) -> R:
-    """The record in a document. Raises BadRecord, which names the document and the field."""
-    try:
-        record: R = _adapter(cls).validate_python(snapshot.data)  # type: ignore[arg-type]  # a class is hashable
-    except (ValidationError, OverflowError, OSError) as error:
-        found = error.errors()[:3] if isinstance(error, ValidationError) else []
-        where = "".join(f" {'.'.join(map(str, e['loc']))}" for e in found)
-        raise BadRecord(
-            f"{cls.__name__.lower()} document cannot be read: bad field{where}"
-        ) from None  # its text shows values
-    return record
-
-
-def encode(record: object) -> Doc:
-    """The document of a record: enums by value, None left out."""
-    return {name: _plain(v) for name in _names(type(record)) if (v := getattr(record, name)) is not None}  # type: ignore[arg-type]
-
-
-@cache
-def _names(cls: type[Any]) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(cls))
-
-
-def _plain(value: object) -> Any:
-    if type(value) in _AS_THEY_ARE:
-        return value
-    if is_dataclass(value) and not isinstance(value, type):
-        return encode(value)
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
-    if isinstance(value, tuple | list | frozenset):
-        return [_plain(v) for v in value]
-    return value
-
-
-@dataclass(frozen=True, slots=True)
-class Stored(Generic[R]):
-    """A record together with the version that it was read at: what a swap needs."""
-
-    record: R
-    version: str
-
-
-def read_all(
-    cls: type[R], snapshots: Iterable[Snapshot], bad: Callable[[str, BadRecord], None]
-) -> dict[str, Stored[R]]:
-    """Decode many; a bad one is told to `bad` with its id and left out."""
-    good: dict[str, Stored[R]] = {}
-    for snapshot in snapshots:
-        try:
-            good[snapshot.id] = Stored(decode(cls, snapshot), snapshot.version)
-        except BadRecord as error:
-            bad(snapshot.id, error)
-    return good

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from ledger.records import RUN_KEPT, RUNS
+from ledger.collections import RUNS
+from ledger.records import RUN_KEPT
 from ledger.store import Doc, Store
 
 

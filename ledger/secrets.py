@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ledger.records import SOURCES
+from ledger.collections import SOURCES
 from ledger.store import Store
 
 PREFIX = "~secrets "  # no source's name begins with ~

@@ -7,7 +7,8 @@ import secrets
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from ledger.records import SESSIONS, BadRecord, Instant, decode, encode, tolerant
+from ledger.collections import SESSIONS
+from ledger.documents import BadRecord, Instant, decode, encode, tolerant
 from ledger.store import Store, every
 
 IDLE_MAX = timedelta(days=30)

@@ -14,7 +14,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from ledger import ids
-from ledger.records import SIGN_INS, BadRecord, Instant, Stored, decode, encode, tolerant
+from ledger.collections import SIGN_INS
+from ledger.documents import BadRecord, Instant, Stored, decode, encode, tolerant
 from ledger.store import Store, every
 
 LINK_VALID = timedelta(minutes=15)

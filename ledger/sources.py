@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from ledger.records import SOURCES, BadRecord, Health, SourceState, Stored, decode, encode
+from ledger.collections import SOURCES
+from ledger.documents import BadRecord, Stored, decode, encode
+from ledger.records import Health, SourceState
 from ledger.store import Store, every
 
 INDEX_ID = "~configured"  # no source can be called that: no name begins with ~

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
 from ledger import ids
-from ledger.records import SPEND, BadRecord, Instant, Stored, decode, encode, tolerant
+from ledger.collections import SPEND
+from ledger.documents import BadRecord, Instant, Stored, decode, encode, tolerant
 from ledger.store import Snapshot, Store
 
 KEPT = timedelta(days=30)

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ledger.records import INDEXES
+from ledger.collections import INDEXES
 from ledger.sqlite_file import SqliteFile, Undo
 from ledger.sqlite_sql import Args, Statement, find_sql, get_sql, prune_sql, range_sql, snapshot, statement
 from ledger.sqlite_text import list_text, schema_ddl, table_ddl

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ledger.records import INDEXES
+from ledger.collections import INDEXES
 from ledger.sqlite_text import equal_sql, equal_text, from_text, time_sql, time_text, to_text
 from ledger.store import Create, Delete, Put, Snapshot, Swap, Write
 

@@ -8,23 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from ledger import ids
+from ledger.collections import DELIVERIES, DIGESTS, FEEDBACK, MATCHES, SESSIONS, SIGN_INS, USERS
+from ledger.documents import BadRecord, Stored, decode, encode
 from ledger.lifecycle import REJECTED_STREAK_MAX, State, Via
-from ledger.records import (
-    DELIVERIES,
-    DIGESTS,
-    FEEDBACK,
-    MATCHES,
-    SESSIONS,
-    SIGN_INS,
-    USERS,
-    BadRecord,
-    Delivery,
-    Stop,
-    Stored,
-    User,
-    decode,
-    encode,
-)
+from ledger.records import Delivery, Stop, User
 from ledger.store import Delete, Doc, Snapshot, Store, every
 
 SWAP_TRIES_MAX = 5

@@ -22,7 +22,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from ledger import ids
-from ledger.records import MATCHES, BadRecord, Instant, Stored, decode, encode, tolerant
+from ledger.collections import MATCHES
+from ledger.documents import BadRecord, Instant, Stored, decode, encode, tolerant
 from ledger.store import Snapshot, Store, every
 
 GIVE_UP_AFTER = timedelta(hours=2)  # since the document was made; then keywords decide

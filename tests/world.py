@@ -33,8 +33,10 @@ from app.parts import Parts
 from app.settings import Settings, load
 from app.web import make_app
 from ledger import ids, users
+from ledger.collections import DELIVERIES, DIGESTS, LOCKS
+from ledger.documents import decode
 from ledger.lease import LOCK_ID
-from ledger.records import DELIVERIES, DIGESTS, LOCKS, Delivery, Digest, Mode, Search, User, decode
+from ledger.records import Delivery, Digest, Mode, Search, User
 from ledger.store import Store, every
 from tests.boards import Board
 from tests.faults import Hook, Intercepted, Spied, Watch, nothing

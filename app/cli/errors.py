@@ -13,7 +13,7 @@ from click.exceptions import NoArgsIsHelpError
 
 from app.environment import BadSetting
 from app.profile import BadProfile
-from ledger.records import BadRecord
+from ledger.documents import BadRecord
 from ledger.store import StoreError
 from ledger.users import Contended
 from scan.sources.config import BadSources

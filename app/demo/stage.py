@@ -14,8 +14,10 @@ from app.demo.feeds import BOARDS
 from app.parts import Parts
 from app.settings import Settings, load
 from ledger import users
+from ledger.collections import DELIVERIES, JOBS
+from ledger.documents import decode
 from ledger.lifecycle import State
-from ledger.records import DELIVERIES, JOBS, Delivery, Job, User, decode
+from ledger.records import Delivery, Job, User
 from ledger.sources import every_state
 from ledger.store import every
 

@@ -11,9 +11,11 @@ from typing import Any
 
 from app.drill.sink import REJECTION, Taken
 from app.drill.stage import Stage
+from ledger.collections import DELIVERIES, DIGESTS, INDEXES, LOCKS, RUNS, USERS
+from ledger.documents import decode
 from ledger.ids import address_of, split_pair
 from ledger.lifecycle import State
-from ledger.records import DELIVERIES, DIGESTS, INDEXES, LOCKS, RUNS, USERS, Delivery, Mode, decode
+from ledger.records import Delivery, Mode
 from ledger.store import Store, every
 
 

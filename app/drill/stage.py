@@ -30,7 +30,8 @@ from app.drill.target import clock_of
 from app.settings import Settings, load
 from app.wiring import store_of
 from ledger import users
-from ledger.records import LOCKS, Mode, Search, User
+from ledger.collections import LOCKS
+from ledger.records import Mode, Search, User
 from ledger.store import Store
 
 WORDS = ("python", "kotlin", "terraform", "figma", "rust", "salesforce", "copywriting", "kubernetes")

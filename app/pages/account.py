@@ -19,7 +19,8 @@ from app.parts import Parts
 from app.profile import BadProfile
 from app.typed import address_of
 from ledger import addresses, ids, sessions, sign_in, users
-from ledger.records import DELIVERIES, DIGESTS, FEEDBACK, MATCHES, SESSIONS, encode
+from ledger.collections import DELIVERIES, DIGESTS, FEEDBACK, MATCHES, SESSIONS
+from ledger.documents import encode
 from ledger.sign_in import Purpose
 from ledger.store import every
 from mail import notes

@@ -13,7 +13,8 @@ from app.pages import fields, words
 from app.pages.form import Form
 from app.profile import BadProfile
 from app.typed import keywords_of
-from ledger.records import Search, User, encode
+from ledger.documents import encode
+from ledger.records import Search, User
 from scan.keywords import BadKeywords, join_keywords, parse_keywords
 from scan.match import usable_keywords
 from scan.reasons import plain_line

@@ -10,8 +10,10 @@ from app.pages.schema import form_of
 from app.pages.view import checked_then, go, page
 from app.pages.visitor import parts_of, signed_in
 from ledger import feedback, ids
+from ledger.collections import DELIVERIES
+from ledger.documents import BadRecord, decode
 from ledger.feedback import Opinion
-from ledger.records import DELIVERIES, BadRecord, Delivery, decode
+from ledger.records import Delivery
 from ledger.store import Store, every
 from ledger.users import GHOST_WHY
 

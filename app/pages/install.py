@@ -11,7 +11,7 @@ from app.pages import account, entry, history, letters, me, search, status, view
 from app.pages.form import Refused
 from app.pages.view import PageHeaders, go, page
 from app.pages.visitor import SignInFirst
-from ledger.records import BadRecord
+from ledger.documents import BadRecord
 from ledger.store import StoreError
 from ledger.users import Contended
 

@@ -17,8 +17,10 @@ from app.pages.view import page
 from app.pages.visitor import SignInFirst, is_operator, parts_of, visitor_of
 from app.parts import Parts
 from ledger import runs, sources, spend
+from ledger.collections import DELIVERIES
+from ledger.documents import BadRecord, decode
 from ledger.lifecycle import State
-from ledger.records import DELIVERIES, BadRecord, Delivery, Health, SourceState, decode
+from ledger.records import Delivery, Health, SourceState
 from ledger.spend import Spent
 from ledger.store import Store
 

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from ledger.records import JOBS, BadRecord, Job, decode
+from ledger.collections import JOBS
+from ledger.documents import BadRecord, decode
+from ledger.records import Job
 from ledger.store import Store
 from scan.tokens import Reading, read
 

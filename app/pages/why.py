@@ -15,7 +15,9 @@ from app.pages.visitor import Visitor, parts_of, signed_in
 from app.pages.week import Told
 from app.parts import Parts
 from ledger import ids, verdicts
-from ledger.records import JOBS, BadRecord, Delivery, Job, JobState, User, decode
+from ledger.collections import JOBS
+from ledger.documents import BadRecord, decode
+from ledger.records import Delivery, Job, JobState, User
 from ledger.store import Store
 from ledger.verdicts import Verdict, VerdictState
 from scan.links import LINK_MAX_CHARS, absolute, canonical

@@ -12,7 +12,9 @@ from app.parts import Run
 from app.steps.match import Matched
 from app.steps.pairs import Case, Pair
 from ledger import verdicts
-from ledger.records import DELIVERIES, JOBS, BadRecord, Job, User, decode
+from ledger.collections import DELIVERIES, JOBS
+from ledger.documents import BadRecord, decode
+from ledger.records import Job, User
 from ledger.verdicts import Held
 from scan.match import Fit, decide
 

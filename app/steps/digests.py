@@ -14,10 +14,12 @@ from app.silence import notes_for, silent_sources
 from app.steps.alerts import note_outcome
 from app.steps.wake import Woken
 from ledger import deliveries, digests, ids
+from ledger.collections import DELIVERIES
 from ledger.deliveries import Row, best_first
 from ledger.digests import Held
+from ledger.documents import BadRecord, Stored, decode
 from ledger.lifecycle import DigestState, Outcome, State, Via
-from ledger.records import DELIVERIES, BadRecord, Delivery, Digest, SourceState, Stored, User, decode
+from ledger.records import Delivery, Digest, SourceState, User
 from ledger.schedule import Due, latest_due, next_due
 from ledger.store import every
 from mail.letter import Letter, Site

@@ -22,8 +22,10 @@ from app.steps.match import Matched, Wanted
 from app.steps.pairs import Case, Pair
 from app.steps.wake import Woken
 from ledger import ids, verdicts
+from ledger.collections import DELIVERIES
+from ledger.documents import BadRecord
 from ledger.lifecycle import ALERT_AGE_MAX, ALERT_CAP_JOBS
-from ledger.records import DELIVERIES, BadRecord, Job, User
+from ledger.records import Job, User
 from ledger.verdicts import Held, Verdict, VerdictState
 from scan.match import Fit
 

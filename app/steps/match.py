@@ -13,8 +13,9 @@ from datetime import datetime, timedelta
 
 from app.parts import Run
 from ledger import jobs, users
+from ledger.documents import BadRecord, Stored
 from ledger.lifecycle import ALERT_AGE_MAX
-from ledger.records import BadRecord, Job, Mode, Stored, User
+from ledger.records import Job, Mode, User
 from ledger.verdicts import Held, Verdict
 from scan.match import Fit, Matcher
 

@@ -8,7 +8,8 @@ from datetime import datetime
 
 from app.purse import Over
 from app.steps.match import Wanted
-from ledger.records import Job, Stored, User
+from ledger.documents import Stored
+from ledger.records import Job, User
 from ledger.verdicts import Held, Verdict, VerdictState
 from scan.match import Fit
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.parts import Run
-from ledger.records import (
+from ledger.collections import (
     ALIASES,
     DELIVERIES,
     DIGESTS,

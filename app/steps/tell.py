@@ -7,7 +7,9 @@ from datetime import timedelta
 from app.dispatch import send
 from app.parts import Run
 from ledger import ids, matters
-from ledger.records import SOURCES, BadRecord, SourceState, decode
+from ledger.collections import SOURCES
+from ledger.documents import BadRecord, decode
+from ledger.records import SourceState
 from mail.notes import to_operator
 
 SILENT_AFTER = timedelta(hours=24)

@@ -9,10 +9,12 @@ import structlog
 
 from app.parts import Run
 from ledger import deliveries, verdicts
+from ledger.collections import DELIVERIES, DIGESTS, MATCHES
 from ledger.deliveries import Row
 from ledger.digests import Held
+from ledger.documents import BadRecord, Stored, decode
 from ledger.lifecycle import State, Via
-from ledger.records import DELIVERIES, DIGESTS, MATCHES, BadRecord, Delivery, Digest, Stored, decode
+from ledger.records import Delivery, Digest
 from ledger.store import Snapshot
 
 log = structlog.get_logger()

@@ -17,8 +17,10 @@ from click.testing import CliRunner, Result
 
 from app.cli import main
 from ledger import deliveries, ids, users
+from ledger.collections import DELIVERIES
+from ledger.documents import decode, encode
 from ledger.lifecycle import State, Via
-from ledger.records import DELIVERIES, Delivery, Mode, Search, Stop, User, decode, encode
+from ledger.records import Delivery, Mode, Search, Stop, User
 from ledger.sqlite import SqliteStore
 from ledger.store import Store, every
 from tests.app import terminal

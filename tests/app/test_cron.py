@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ledger.collections import RUNS
 from ledger.lifecycle import Attempt
-from ledger.records import RUNS
 from ledger.store import Unreachable
 from mail.letter import Letter
 from tests.cases.test_b_lost_mail import NEW, news_for

@@ -19,7 +19,9 @@ from app.cli import main
 from app.doctor import examine
 from app.domain import Level, Line, NoDns, records, system_txt
 from ledger import sources
-from ledger.records import SOURCES, Health, SourceState, encode
+from ledger.collections import SOURCES
+from ledger.documents import encode
+from ledger.records import Health, SourceState
 from ledger.store import Unreachable
 from tests.dns import Names
 from tests.http_faults import ERRORS, Answer, FaultyApi

@@ -20,8 +20,10 @@ from app.deadline import Deadline
 from app.parts import Parts
 from app.report import Report, Status
 from ledger import spend, users
+from ledger.collections import DELIVERIES, MATCHES, USERS
+from ledger.documents import decode, encode
 from ledger.lifecycle import State
-from ledger.records import DELIVERIES, MATCHES, USERS, Delivery, Mode, Search, User, decode, encode
+from ledger.records import Delivery, Mode, Search, User
 from ledger.store import every
 from ledger.verdicts import Verdict, VerdictState
 from tests.messages_api import MessagesApi, Play

@@ -10,9 +10,11 @@ from pathlib import Path
 
 from app.pace import Limits
 from app.verify import Kind, verify
+from ledger.collections import DELIVERIES
 from ledger.deliveries import row_id
+from ledger.documents import decode
 from ledger.lifecycle import State
-from ledger.records import DELIVERIES, Delivery, decode
+from ledger.records import Delivery
 from ledger.store import every
 from tests.http_faults import ERRORS, TAKEN, Answer, Close, FaultyApi, Posted, Step
 from tests.world import World, item

@@ -14,7 +14,7 @@ from app.prices import BadPrices, Price, read_prices, table
 from app.purse import Caps, Purse, caps_of
 from app.settings import load
 from ledger import spend
-from ledger.records import SPEND
+from ledger.collections import SPEND
 from ledger.spend import Bill
 from ledger.store import Store, every
 from scan.verdict import Usage

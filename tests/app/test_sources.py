@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from ledger import sources, users
-from ledger.records import SOURCES, Health, Mode, Search, SourceState, User, decode
+from ledger.collections import SOURCES
+from ledger.documents import decode
+from ledger.records import Health, Mode, Search, SourceState, User
 from tests.world import FEED, World, item, rss
 
 TITLES = [f"Python developer {n}" for n in range(6)]

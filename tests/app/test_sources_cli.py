@@ -13,7 +13,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from app.cli import main
-from ledger.records import SOURCES, Health, SourceState, encode
+from ledger.collections import SOURCES
+from ledger.documents import encode
+from ledger.records import Health, SourceState
 from ledger.sqlite import SqliteStore
 from scan.sources.config import load
 from tests.boards import Board

@@ -9,8 +9,10 @@ import httpx2
 import pytest
 
 from ledger import ids, users
+from ledger.collections import USERS
+from ledger.documents import encode
 from ledger.lifecycle import State
-from ledger.records import USERS, Mode, Stop, encode
+from ledger.records import Mode, Stop
 from ledger.store import Unreachable
 from tests.world import World, item
 

@@ -19,10 +19,12 @@ from app.cli import main
 from app.seen import in_events, in_outbox
 from app.verify import Kind, Verified, verify
 from ledger import users
+from ledger.collections import DELIVERIES, DIGESTS
 from ledger.deliveries import row_id
 from ledger.digests import digest_id
+from ledger.documents import encode
 from ledger.lifecycle import Attempt, DigestState, Outcome, State
-from ledger.records import DELIVERIES, DIGESTS, Delivery, Mode, encode
+from ledger.records import Delivery, Mode
 from mail.letter import Letter
 from tests.faults import Go
 from tests.world import World, item

@@ -10,8 +10,9 @@ from email.utils import format_datetime
 from typing import Any
 
 from ledger import users
+from ledger.collections import JOBS
 from ledger.lifecycle import ALERT_CAP_JOBS, Attempt
-from ledger.records import JOBS, Mode
+from ledger.records import Mode
 from mail.letter import Letter
 from tests.boards import Reply
 from tests.faults import Go

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from ledger import ids, users
+from ledger.collections import JOBS, USERS
 from ledger.lifecycle import TRIES_MAX, Attempt, State, Via
-from ledger.records import JOBS, USERS, Mode
+from ledger.records import Mode
 from mail.letter import Letter
 from tests.faults import Go
 from tests.sinks import OK, Drop, Say, ScriptedSmtp, refused_port

@@ -9,8 +9,9 @@ from typing import Any
 
 from app.cycle import holder_name
 from ledger import deliveries, digests, ids, lease
+from ledger.collections import DIGESTS, LOCKS
 from ledger.lifecycle import Attempt, DigestState, State
-from ledger.records import DIGESTS, LOCKS, Mode
+from ledger.records import Mode
 from mail.letter import Letter
 from tests.faults import Go
 from tests.shared import shared

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from ledger.records import JOBS, Job, decode
+from ledger.collections import JOBS
+from ledger.documents import decode
+from ledger.records import Job
 from ledger.store import every
 from tests.shared import shared
 from tests.world import FEED, World, item

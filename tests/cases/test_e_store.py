@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from ledger import ids, lease
-from ledger.records import DIGESTS, INDEXES, JOBS, LOCKS, USERS, Mode
+from ledger.collections import DIGESTS, INDEXES, JOBS, LOCKS, USERS
+from ledger.records import Mode
 from ledger.store import Refused
 from tests.shared import shared
 from tests.world import World, item

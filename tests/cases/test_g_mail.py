@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from ledger import ids
+from ledger.collections import USERS
 from ledger.lifecycle import State
-from ledger.records import USERS, Mode
+from ledger.records import Mode
 from tests.http_faults import ERRORS, TAKEN, Answer, Close, FaultyApi, Hang, Posted, Step
 from tests.shared import shared
 from tests.sinks import refused_port

@@ -14,7 +14,9 @@ import pytest
 
 from app import patience
 from ledger import ids, verdicts
-from ledger.records import MATCHES, Mode, decode
+from ledger.collections import MATCHES
+from ledger.documents import decode
+from ledger.records import Mode
 from ledger.store import every
 from ledger.verdicts import Verdict, VerdictState
 from tests.messages_api import MessagesApi, Play, Posting

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from ledger import users
-from ledger.records import JOBS, Job, Mode, Search, User, decode
+from ledger.collections import JOBS
+from ledger.documents import decode
+from ledger.records import Job, Mode, Search, User
 from ledger.store import every
 from scan.pay import Period, converted, parse_pay
 from tests.shared import shared

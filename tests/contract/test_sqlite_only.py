@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.records import INDEXES
+from ledger.collections import INDEXES
 from ledger.sqlite import SqliteStore
 from ledger.sqlite_sql import Args, find_sql, prune_sql, range_sql
 from ledger.store import Create, Refused, Swap

@@ -11,7 +11,8 @@ from pathlib import Path
 import feedparser
 import pytest
 
-from ledger.records import Job, JobState, decode
+from ledger.documents import decode
+from ledger.records import Job, JobState
 from ledger.store import Snapshot
 from tests.boards import Board
 from tests.shared import FOLDER, shared

@@ -14,8 +14,8 @@ import pytest
 
 from app.drill.count import Verdict, count
 from app.drill.stage import Server, Stage, staged
+from ledger.collections import DELIVERIES
 from ledger.lifecycle import State
-from ledger.records import DELIVERIES
 
 LOOK_EVERY_S = 0.002
 

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from ledger import addresses, ids, limits, sessions, sign_in, users
+from ledger.collections import LIMITS, USERS
+from ledger.documents import encode
 from ledger.limits import Limit
-from ledger.records import LIMITS, USERS, Stop, encode
+from ledger.records import Stop
 from ledger.sign_in import LINK_VALID, SAME_CLICK, Link, Purpose, Refusal
 from ledger.store import Store
 from tests.conftest import OpenStore

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from ledger import records
+from ledger import collections
+from ledger.collections import INDEXES
 from ledger.firestore_pb import find_query, range_query
-from ledger.records import INDEXES
 
 ROOT = Path(__file__).parents[2]
 FILE = json.loads((ROOT / "firestore.indexes.json").read_text())
@@ -32,7 +32,7 @@ GROWING = {
     "spend",
 }
 T0 = datetime(2026, 11, 30, 8, tzinfo=UTC)
-NAMES = {name: value for name, value in vars(records).items() if name.isupper() and isinstance(value, str)}
+NAMES = {name: value for name, value in vars(collections).items() if name.isupper() and isinstance(value, str)}
 
 
 def test_no_composite_index_is_deployed() -> None:
@@ -91,7 +91,7 @@ def test_every_search_in_the_code_is_for_a_declared_field() -> None:
     for where, call, collection, field in asked:
         known = [INDEXES[collection]] if collection else list(INDEXES.values())
         declared = {f for index in known for f in (index.ranged if call == "find_range" else index.equal)}
-        assert field in declared, f"{where} searches {field}, which ledger/records.py INDEXES does not name"
+        assert field in declared, f"{where} searches {field}, which ledger/collections.py INDEXES does not name"
 
 
 def searches() -> Iterator[tuple[str, str, str | None, str]]:

@@ -8,8 +8,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ledger import ids
+from ledger.collections import JOBS
 from ledger.jobs import Admitted, Candidate, admit
-from ledger.records import JOBS, Job, JobState
+from ledger.records import Job, JobState
 from ledger.store import Store, every
 
 NOW = datetime(2026, 11, 30, 8, 0, tzinfo=UTC)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from ledger.collections import LOCKS
 from ledger.lease import LOCK_ID, Busy, Lease, acquire, release
-from ledger.records import LOCKS
 from ledger.sqlite import SqliteStore
 from ledger.store import Store
 

@@ -8,7 +8,9 @@ from datetime import UTC, datetime, time, timedelta
 import pytest
 
 from ledger import deliveries, ids
+from ledger.collections import DELIVERIES
 from ledger.deliveries import claim, offered, row_id, settle
+from ledger.documents import Stored, decode, encode
 from ledger.lifecycle import (
     ALERT_AFTER,
     ALERT_RETRY,
@@ -21,7 +23,7 @@ from ledger.lifecycle import (
     State,
     Via,
 )
-from ledger.records import DELIVERIES, Delivery, Job, JobState, Stored, decode, encode
+from ledger.records import Delivery, Job, JobState
 from ledger.schedule import Hour, zone_of
 from ledger.store import Store
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from ledger.documents import BadRecord, Stored, decode, encode, read_all
 from ledger.lifecycle import DigestState, State, Via
 from ledger.records import (
     Alias,
-    BadRecord,
     Client,
     Delivery,
     Digest,
@@ -27,11 +27,7 @@ from ledger.records import (
     Search,
     SourceState,
     Stop,
-    Stored,
     User,
-    decode,
-    encode,
-    read_all,
 )
 from ledger.store import Snapshot, Store
 from tests.shared import shared

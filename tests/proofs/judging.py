@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ledger.collections import JOBS, MATCHES
 from ledger.ids import pair_id
-from ledger.records import JOBS, MATCHES
 from ledger.store import Store, every
 from scan.verdict import End, Question, Reply, Usage
 from tests.proofs.stopping import Stops

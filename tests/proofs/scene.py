@@ -13,8 +13,10 @@ from app.parts import Parts
 from app.report import Report
 from app.settings import load
 from ledger import users
+from ledger.collections import DELIVERIES, DIGESTS, JOBS, LOCKS
+from ledger.documents import decode
 from ledger.lifecycle import Attempt, DigestState, State
-from ledger.records import DELIVERIES, DIGESTS, JOBS, LOCKS, Delivery, Mode, Search, SourceState, User, decode
+from ledger.records import Delivery, Mode, Search, SourceState, User
 from ledger.store import Store, every
 from mail.letter import Site
 from scan.posting import Answer, Items, Posting

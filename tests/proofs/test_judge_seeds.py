@@ -10,9 +10,11 @@ from datetime import timedelta
 
 import pytest
 
+from ledger.collections import JOBS, MATCHES
+from ledger.documents import decode
 from ledger.ids import uid_of
 from ledger.lifecycle import State
-from ledger.records import JOBS, MATCHES, Mode, decode
+from ledger.records import Mode
 from ledger.store import Store, every
 from ledger.verdicts import GIVE_UP_AFTER, TRIES_MAX, Verdict, VerdictState
 from scan.verdict import End, Reply, Usage

@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 
+from ledger.collections import JOBS, LOCKS, MATCHES
+from ledger.documents import decode
 from ledger.ids import uid_of
-from ledger.records import JOBS, LOCKS, MATCHES, Mode, decode
+from ledger.records import Mode
 from ledger.store import Store, every
 from ledger.verdicts import Verdict, VerdictState
 from scan.verdict import End, Reply

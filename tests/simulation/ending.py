@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+from ledger.collections import DELIVERIES, DIGESTS, JOBS, MATCHES, USERS
 from ledger.ids import pair_id
 from ledger.lifecycle import ALERT_CAP_JOBS, State
-from ledger.records import DELIVERIES, DIGESTS, JOBS, MATCHES, USERS
 from tests.simulation.fakes import FIT_MIN_SCORE, score
 from tests.simulation.plan import Plan
 from tests.simulation.scenes import Prepared

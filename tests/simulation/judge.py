@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from ledger.records import DELIVERIES, DIGESTS, JOBS, LOCKS, MATCHES, SOURCES, USERS
+from ledger.collections import DELIVERIES, DIGESTS, JOBS, LOCKS, MATCHES, SOURCES, USERS
 from tests.simulation import ending, loop
 from tests.simulation.plan import Call, Plan, smaller
 from tests.simulation.process import Killed

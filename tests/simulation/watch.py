@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
+from ledger.collections import DELIVERIES, DIGESTS, JOBS, LOCKS, MATCHES, USERS
 from ledger.ids import pair_id
 from ledger.lifecycle import FINAL
-from ledger.records import DELIVERIES, DIGESTS, JOBS, LOCKS, MATCHES, USERS
 from ledger.store import Create, Delete, Put, Snapshot, Swap, Write
 from mail.letter import Letter
 from tests.simulation.process import LONG_S, SLOW_S, Process

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from ledger.records import USERS
+from ledger.collections import USERS
 from ledger.store import Create, Delete, Doc, Page, Put, Snapshot, Swap, Write
 from tests.simulation import watch
 from tests.simulation.process import Process

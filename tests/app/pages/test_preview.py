@@ -11,8 +11,10 @@ import pytest
 from app.pages.preview import letters, preview
 from app.pages.week import LastWeek
 from ledger import deliveries, ids, users
+from ledger.collections import JOBS
+from ledger.documents import encode
 from ledger.lifecycle import Attempt, Outcome, State
-from ledger.records import JOBS, Job, JobState, Mode, Search, encode
+from ledger.records import Job, JobState, Mode, Search
 from ledger.schedule import Hour, next_due, time_of, zone_of
 from ledger.verdicts import Verdict, VerdictState
 from scan.links import canonical

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from ledger import ids, sessions
-from ledger.records import Stop, User, decode
+from ledger.documents import decode
+from ledger.records import Stop, User
 from ledger.sessions import IDLE_MAX
 from tests.app.pages.visits import ANN, BASE, ask, links, signed_in, text, visiting
 from tests.shared import shared
