@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime
 
 from app.dispatch import send
 from app.parts import Run
 from ledger import ids, matters
 from ledger.collections import SOURCES
 from ledger.documents import BadRecord, decode
-from ledger.records import SourceState
+from ledger.records import Health, SourceState
+from ledger.sources import SILENT_AFTER
 from mail.notes import to_operator
 
-SILENT_AFTER = timedelta(hours=24)
+NEVER_MIN_POLLS = 3  # without one answer: then its entry is likely wrong, or the board wants nothing to do with us
 
 
 async def tell_operator(run: Run) -> None:
@@ -50,6 +51,15 @@ async def _met(run: Run) -> list[str]:
                 state = decode(SourceState, snapshot)
             except BadRecord:
                 continue  # told in the report already
-            if state.ok_at is not None and run.now - state.ok_at >= SILENT_AFTER:
-                met.append(f"Source {name} has been silent since {state.ok_at:%d %b %H:%M} UTC: {state.reason}")
+            if trouble := _trouble(state, now=run.now):
+                met.append(f"Source {name} {trouble}: {state.reason}")
     return met
+
+
+def _trouble(state: SourceState, *, now: datetime) -> str:
+    """What is worth a letter about a source whose poll failed; nothing for a bad hour."""
+    if state.health is Health.SUSPENDED:
+        return "is suspended"
+    if state.ok_at is not None:
+        return f"has been silent since {state.ok_at:%d %b %H:%M} UTC" if now - state.ok_at >= SILENT_AFTER else ""
+    return "has never answered" if state.failures >= NEVER_MIN_POLLS else ""

@@ -9,7 +9,7 @@ import pytest
 from ledger.lifecycle import Attempt, Outcome
 from ledger.records import Health, Mode
 from ledger.sqlite import SqliteStore
-from scan.posting import Answer, Failed
+from scan.posting import Answer, Failed, Items, Posting
 from tests.proofs.scene import INSTANT, Scene
 from tests.proofs.stopping import Stops
 
@@ -67,6 +67,38 @@ async def test_a_source_silent_for_a_day_is_named(scene: Scene, monkeypatch: pyt
     scene.later(hours=23)
     await scene.run()
     assert ["Source board has been silent since" in text and "403" in text for text in told(scene)] == [True]
+
+
+async def test_a_source_that_never_answered_is_named_at_its_third_poll(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(*_: object, now: datetime, deadline_s: float) -> Answer:
+        return Failed(Health.UNREACHABLE, "no such host")
+
+    monkeypatch.setattr(scene.board, "poll", fails)
+    for polls in (1, 2, 3):
+        await scene.run()
+        assert len(told(scene)) == polls // 3
+        scene.later(minutes=15)
+    assert "Source board has never answered: no such host" in told(scene)[0]
+
+
+async def test_a_source_that_is_suspended_is_named_in_the_same_run(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await scene.run()
+    polls = iter(range(9))
+
+    async def moves(*_: object, now: datetime, deadline_s: float) -> Answer:
+        poll = next(polls)
+        fresh = tuple(Posting("board", f"{poll}-{n}", f"Rust {n}", "", "text") for n in range(6))
+        return Items(fresh, has_own_ids=False)
+
+    monkeypatch.setattr(scene.board, "poll", moves)
+    for _ in range(3):
+        scene.later(minutes=15)
+        await scene.run()
+    assert ["Source board is suspended" in text and "scout sources resume" in text for text in told(scene)] == [True]
 
 
 async def test_a_run_that_dies_while_telling_tells_at_most_once(scene: Scene) -> None:
