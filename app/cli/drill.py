@@ -70,12 +70,15 @@ def drill(
 
         options = Options(seed=seed, people=users, jobs=max(1, jobs // STEPS), rounds=rounds, tell=tell)
         verdicts += [asyncio.run(perform(name, options)) for name in names]
+    same = f"--seed {seed} --users {users} --jobs {jobs} --rounds {rounds}"
     if report_file is not None:
-        report_file.write_text(page(verdicts, seed=seed, made_at=datetime.now(UTC)))
+        report_file.write_text(
+            page(verdicts, seed=seed, again=f"scout drill {which} {same}", made_at=datetime.now(UTC))
+        )
     if as_json:
         click.echo(json.dumps({"seed": seed, "verdicts": [_plain(verdict) for verdict in verdicts]}))
     else:
-        _show(verdicts, seed=seed, report_file=report_file)
+        _show(verdicts, seed=seed, same=same, report_file=report_file)
     sys.exit(0 if all(verdict.is_kept for verdict in verdicts) else 1)
 
 
@@ -84,7 +87,7 @@ def _plain(verdict: Verdict) -> dict[str, object]:
     return {"name": verdict.name, "kept": verdict.is_kept, "figures": verdict.figures, "violations": broken}
 
 
-def _show(verdicts: list[Verdict], *, seed: int, report_file: Path | None) -> None:
+def _show(verdicts: list[Verdict], *, seed: int, same: str, report_file: Path | None) -> None:
     out = Console(highlight=False, width=None if sys.stdout.isatty() else 100)
     table = Table(title=f"The drill, seed {seed}", title_justify="left", show_lines=False)
     for column in ("drill", "verdict", "letters", "alerts twice", "digest copies", "unclear", "what"):
@@ -110,5 +113,6 @@ def _show(verdicts: list[Verdict], *, seed: int, report_file: Path | None) -> No
             out.print(f"{verdict.name}: and {len(verdict.violations) - SHOWN_MAX} more; see --report")
     if report_file is not None:
         out.print(f"The page: {report_file}")
-    if not all(verdict.is_kept for verdict in verdicts):
-        out.print(f"Repeat it with: scout drill {' '.join(v.name for v in verdicts if not v.is_kept)} --seed {seed}")
+    for verdict in verdicts:
+        if not verdict.is_kept:
+            out.print(f"Repeat it with: scout drill {verdict.name} {same}", soft_wrap=True)

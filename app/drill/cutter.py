@@ -26,6 +26,9 @@ class Cutter:
         self.host = ""
         self._target = target
 
+    def set_share(self, share: float) -> None:
+        self.share = share
+
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         name, _, port = self._target.rpartition(":")
         up_reader, up_writer = await asyncio.open_connection(name, int(port))

@@ -14,10 +14,12 @@ BEFORE, AFTER = 12, 6  # lines of the timeline that are shown around a violation
 VIOLATIONS_MAX = 50
 
 
-def page(verdicts: Sequence[Verdict], *, seed: int, made_at: datetime) -> str:
-    """One self-contained HTML page."""
+def page(verdicts: Sequence[Verdict], *, seed: int, again: str, made_at: datetime) -> str:
+    """One self-contained HTML page. `again` is the command that repeats the drill."""
     shown = [(verdict, [(v, around(verdict, v)) for v in verdict.violations[:VIOLATIONS_MAX]]) for verdict in verdicts]
-    return _template().render(shown=shown, seed=seed, made_at=made_at, kept=all(v.is_kept for v in verdicts))
+    return _template().render(
+        shown=shown, seed=seed, again=again, made_at=made_at, kept=all(v.is_kept for v in verdicts)
+    )
 
 
 def around(verdict: Verdict, violation: Violation) -> list[tuple[float, str]]:

@@ -11,20 +11,17 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from app.drill.boards import MOODS
 from app.drill.count import Verdict, count, state_of
 from app.drill.cutter import cutter_before
 from app.drill.kills import KINDS, WHENS, Kill
-from app.drill.model import MOODS as MODEL_MOODS
-from app.drill.sink import FAULTS
+from app.drill.mixture import mixed
 from app.drill.stage import Stage, staged
 
 Tell = Callable[[str], None]
 HIT_SHARE_MIN = 0.75  # of the kills must fall inside a run, or the drill has drilled nothing
 CALLERS = 20
 SUSPENSIONS = 3
-TROUBLE_SHARE = 0.015  # of the store's writes
-CUT_SHARE = 0.05  # of the emulator's answers
+TROUBLED_SHARE_MIN = 0.5  # letters that meet trouble, for each run: fewer is no drill
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,17 +192,17 @@ async def faults(options: Options) -> Verdict:
     """The mail server, a board and the store go wrong in every way, in random mixtures; then they recover."""
     verdict = Verdict("faults")
     # A wall long enough for the letters of many people, each of which may hang for a quarter of it.
-    async with staged(seed=options.seed, lock_s=8, wall_s=6) as stage, _lost_answers(stage) as (store_host, trouble):
+    async with staged(seed=options.seed, lock_s=12, wall_s=10) as stage, _trouble(stage) as (store_host, set_share):
         await stage.sign_up(instant=options.instant, daily=options.daily)
         runs = max(4, options.rounds)
-        server = await stage.start(judged=True, trouble=trouble, store_host=store_host)
-        stage.model.moods = MODEL_MOODS
+        server = await stage.start(judged=True, troubled=not store_host, store_host=store_host)
         ended: list[str] = []
         for number in range(runs):
             options.tell(f"faults: run {number + 1} of {runs}")
-            stage.sink.plan = tuple(stage.rng.sample(FAULTS, k=len(FAULTS) - 3))
-            stage.boards.mood = stage.rng.choice(MOODS)
-            stage.tell(f"the board is {stage.boards.mood}; letters: {', '.join(sorted(set(stage.sink.plan)))}")
+            mixture = mixed(stage.rng, number)
+            stage.sink.plan, stage.boards.mood, stage.model.moods = mixture.letters, mixture.board, mixture.model
+            set_share(mixture.store)
+            stage.tell(str(mixture))
             stage.new_jobs(options.jobs)
             if number % 3 == 2:
                 stage.move(timedelta(days=1))
@@ -214,21 +211,24 @@ async def faults(options: Options) -> Verdict:
             await stage.lease_passes()
             stage.move(timedelta(minutes=stage.rng.choice((1, 20, 70))))
         await server.end()
+        in_trouble = stage.sink.met.total() - stage.sink.met["accept"]
         stage.sink.plan, stage.boards.mood, stage.model.moods = (), "well", ()
-        verdict.figures |= {"runs": runs, "failed runs": ended.count("failed"), "letters refused": stage.sink.refused}
+        verdict.figures |= {"runs": runs, "failed runs": ended.count("failed"), "letters in trouble": in_trouble}
+        if in_trouble < TROUBLED_SHARE_MIN * runs:
+            verdict.broke("the drill drills", f"only {in_trouble} letters met trouble in {runs} runs")
         # A settle or a flip that was lost with the store is as good as a kill.
         await _settle_and_count(stage, verdict, kills=runs)
     return verdict
 
 
 @asynccontextmanager
-async def _lost_answers(stage: Stage) -> AsyncIterator[tuple[str, float]]:
-    """(host, share): on Firestore a proxy that cuts real connections, else the share of writes that go wrong."""
+async def _trouble(stage: Stage) -> AsyncIterator[tuple[str, Callable[[float], None]]]:
+    """(host, how to set the share): on Firestore a proxy that cuts real connections, else writes that go wrong."""
     if not stage.is_firestore:
-        yield "", TROUBLE_SHARE
+        yield "", stage.trouble_store
         return
-    async with cutter_before(os.environ["FIRESTORE_EMULATOR_HOST"], share=CUT_SHARE, seed=stage.seed) as cutter:
-        yield cutter.host, 0.0
+    async with cutter_before(os.environ["FIRESTORE_EMULATOR_HOST"], seed=stage.seed) as cutter:
+        yield cutter.host, cutter.set_share
 
 
 CHANGES_OF_THE_CLOCKS = (datetime(2027, 3, 27, 18, tzinfo=UTC), datetime(2027, 10, 30, 18, tzinfo=UTC))

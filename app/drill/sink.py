@@ -9,6 +9,7 @@ import random
 import re
 import threading
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -47,6 +48,7 @@ class Sink:
     letters: list[Taken] = field(default_factory=list)
     refused: int = 0
     rejected: int = 0  # of the refused ones, for good
+    met: Counter[str] = field(default_factory=Counter)  # letters by what happened to them
 
     def __enter__(self) -> Self:
         self._rng = random.Random(self.seed)
@@ -93,6 +95,7 @@ class Sink:
                 return
             if verb == b"MAIL":
                 fate = self._fate()
+                self.met[fate] += 1
             if verb == b"DATA":
                 if fate == "drop-before-data":
                     return

@@ -103,7 +103,8 @@ class Stage:
         self.rng = random.Random(self.seed)
         self.secret = secrets.token_hex(16)
         self._began_s = time.monotonic()
-        (self.folder / "clock").write_text("0")
+        self._write("clock", 0)
+        self._write("trouble", 0)
         sources = "".join(
             f'[[source]]\nname = "{name}"\nkind = "feed"\nplatform = "drill"\nurl = "{self.boards.url(f"/{name}")}"\n'
             f"min_interval_s = {self.interval_s}\n\n"
@@ -131,22 +132,28 @@ class Stage:
 
     def move(self, by: timedelta) -> None:
         """The world's clock, for every process at once."""
-        file = self.folder / "clock"
-        ahead_s = float(file.read_text()) + by.total_seconds()
-        fresh = self.folder / "clock.new"
-        fresh.write_text(str(ahead_s))
-        fresh.rename(file)
+        self._write("clock", float((self.folder / "clock").read_text()) + by.total_seconds())
         self.tell(f"the clock moves by {by}")
+
+    def trouble_store(self, share: float) -> None:
+        """The share of writes that go wrong from now on, in servers that were started `troubled`."""
+        self._write("trouble", share)
+
+    def _write(self, name: str, figure: float) -> None:
+        """Whole or not at all: servers read it at any moment."""
+        fresh = self.folder / f"{name}.new"
+        fresh.write_text(str(figure))
+        fresh.rename(self.folder / name)
 
     def set_clock(self, to: datetime) -> None:
         self.move(to - self.clock())
 
     async def start(
-        self, kill: Kill | None = None, *, judged: bool = False, trouble: float = 0.0, store_host: str = ""
+        self, kill: Kill | None = None, *, judged: bool = False, troubled: bool = False, store_host: str = ""
     ) -> Server:
         """A server; with `judged` it asks the model (its SDK takes seconds to import); without, keywords decide.
 
-        With `trouble`, a share of its store's writes goes wrong; on the way to `store_host`, if given.
+        `troubled`: as many of its store's writes go wrong as `trouble_store` says. `store_host`: where its store is.
         """
         kept = {
             name: value for name, value in os.environ.items() if not name.startswith(("SCOUT_", "DRILL_", "ANTHROPIC_"))
@@ -155,7 +162,7 @@ class Stage:
             "DRILL_CLOCK": str(self.folder / "clock"),
             "DRILL_COUNTS": str(self.folder / "counts"),
             "DRILL_KILL": str(kill or ""),
-            "DRILL_TROUBLE": str(trouble),
+            "DRILL_TROUBLE": str(self.folder / "trouble") if troubled else "",
         }
         if judged:
             own |= {"ANTHROPIC_API_KEY": "drill", "ANTHROPIC_BASE_URL": self.model.url()}

@@ -1,8 +1,8 @@
 """`python -m app.drill.target`: the real server in a process of its own, made to be killed.
 
 The same app as `scout serve`, on a free loopback port that it prints. From the environment: DRILL_CLOCK names a
-file with the seconds that its clock is ahead, DRILL_KILL where it dies, DRILL_TROUBLE the share of the store's
-writes that go wrong, DRILL_COUNTS a file for the outside calls of each run.
+file with the seconds that its clock is ahead, DRILL_KILL where it dies, DRILL_TROUBLE a file with the share of the
+store's writes that go wrong, DRILL_COUNTS a file for the outside calls of each run.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import os
 import socket
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -28,11 +29,13 @@ from app.web import make_app
 
 def clock_of(file: Path) -> Clock:
     """Real time, ahead by the seconds that stand in the file now."""
+    ahead_s = figure_in(file)
+    return lambda: datetime.now(UTC) + timedelta(seconds=ahead_s())
 
-    def now() -> datetime:
-        return datetime.now(UTC) + timedelta(seconds=float(file.read_text() or 0))
 
-    return now
+def figure_in(file: Path) -> Callable[[], float]:
+    """The number that stands in the file now."""
+    return lambda: float(file.read_text() or 0)
 
 
 def main() -> None:
@@ -40,7 +43,7 @@ def main() -> None:
     logs.set_up(settings.log)
     kill = Kill.parse(os.environ["DRILL_KILL"]) if os.environ.get("DRILL_KILL") else None
     killer = Killer(kill)
-    trouble = float(os.environ.get("DRILL_TROUBLE") or 0)
+    trouble = Path(os.environ["DRILL_TROUBLE"]) if os.environ.get("DRILL_TROUBLE") else None
     counts = Path(os.environ["DRILL_COUNTS"])
 
     def note_counts(stage: str) -> None:
@@ -48,8 +51,8 @@ def main() -> None:
             counts.write_text(json.dumps(killer.counts))
 
     def rewire(parts: Parts) -> Parts:
-        if trouble > 0:
-            parts = replace(parts, store=TroubledStore(parts.store, share=trouble, seed=os.getpid()))
+        if trouble is not None:
+            parts = replace(parts, store=TroubledStore(parts.store, share=figure_in(trouble), seed=os.getpid()))
         return replace(killer.rewire(parts), watch=note_counts)
 
     if settings.anthropic_api_key is not None:

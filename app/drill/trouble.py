@@ -15,9 +15,9 @@ READS_SHARE = 0.2  # of the writes' share: a run reads more often than it writes
 
 
 class TroubledStore:
-    """With a chance of `share` a write goes wrong: not done and raised, or done and told otherwise."""
+    """With a chance of `share`, as it is now, a write goes wrong: not done and raised, or done and told otherwise."""
 
-    def __init__(self, inner: Store, *, share: float, seed: int) -> None:
+    def __init__(self, inner: Store, *, share: Callable[[], float], seed: int) -> None:
         self._inner, self._share, self._rng = inner, share, random.Random(seed)
 
     async def create(self, collection: str, docs: Mapping[str, Doc]) -> dict[str, str]:
@@ -59,11 +59,11 @@ class TroubledStore:
         await self._inner.close()
 
     def _read(self) -> None:
-        if self._rng.random() < self._share * READS_SHARE:
+        if self._rng.random() < self._share() * READS_SHARE:
             raise Unreachable("drill: the store does not answer")
 
     async def _write(self, what: Any, do: Callable[[], Awaitable[T]], not_done: T) -> T:
-        if not what or self._rng.random() >= self._share:
+        if not what or self._rng.random() >= self._share():
             return await do()
         if self._rng.random() < 0.5:
             raise Unreachable("drill: the store does not answer")

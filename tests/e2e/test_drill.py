@@ -17,15 +17,17 @@ from app.drill.scenes import SCENES, Options, perform
 from app.drill.stage import staged
 
 SMALL = Options(seed=11, people=12, rounds=3)
+MANY = replace(SMALL, people=36)  # enough letters to meet trouble in few runs
 
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", SCENES)
 async def test_every_promise_is_kept_on_sqlite(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FIRESTORE_EMULATOR_HOST", raising=False)
-    verdict = await perform(name, SMALL)
+    options = MANY if name == "faults" else SMALL
+    verdict = await perform(name, options)
     assert verdict.violations == [], verdict.timeline[-40:]
-    assert verdict.figures["letters"] > SMALL.people / 2
+    assert verdict.figures["letters"] > options.people / 2
     assert verdict.figures["alerts twice"] == 0
 
 
@@ -85,7 +87,7 @@ def test_the_page_tells_each_violation_with_what_happened_around_it() -> None:
     verdict = Verdict("kill", {"kills": 3})
     verdict.timeline = [(0.0, "2 jobs appear"), (1.0, "killed"), (2.0, "3 jobs appear"), (3.0, "killed <again>")]
     verdict.violations = [Violation("alerts never twice", "came 2 times", "a@drill.example", 3)]
-    html = page([verdict], seed=9, made_at=datetime(2026, 11, 30, 8, tzinfo=UTC))
+    html = page([verdict], seed=9, again="scout drill kill --seed 9", made_at=datetime(2026, 11, 30, 8, tzinfo=UTC))
     assert "a promise was broken" in html
     assert "a@drill.example, job 3: came 2 times" in html
     assert "killed &lt;again&gt;" in html
