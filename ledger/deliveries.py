@@ -7,6 +7,7 @@ and the store decides it; nothing here looks and then leaps. What a row becomes 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -28,7 +29,7 @@ from ledger.lifecycle import (
 )
 from ledger.records import Delivery, Job
 from ledger.schedule import Hour, next_due
-from ledger.store import Snapshot, Store
+from ledger.store import Snapshot, Store, StoreError
 
 Row = Stored[Delivery]
 
@@ -71,7 +72,7 @@ async def claim(
     """Claim rows for one letter: create the fresh ones as CLAIMED, swap the waiting ones from QUEUED.
 
     Returns those that this call won, best first. A write whose answer was lost is read back: its own nonce
-    says that it is ours.
+    says that it is ours. Raises StoreError, and then gives back what it knows to have won.
     """
 
     def claimed(row: Delivery) -> Delivery:
@@ -87,12 +88,29 @@ async def claim(
     versions: dict[str, str] = {}
     if wanted:
         versions |= await store.create(DELIVERIES, {id_: encode(row) for id_, row in wanted.items()})
-    if waiting:
-        again = {row_id(row.record): (row.version, claimed(row.record)) for row in waiting}
-        versions |= await store.swap(DELIVERIES, {id_: (v, encode(row)) for id_, (v, row) in again.items()})
-        wanted |= {id_: row for id_, (_, row) in again.items()}
-    versions |= await _lost_answers(store, wanted, versions)
+    try:
+        if waiting:
+            again = {row_id(row.record): (row.version, claimed(row.record)) for row in waiting}
+            wanted |= {id_: row for id_, (_, row) in again.items()}
+            versions |= await store.swap(DELIVERIES, {id_: (v, encode(row)) for id_, (v, row) in again.items()})
+        versions |= await _lost_answers(store, wanted, versions)
+    except StoreError:
+        await give_back(store, [Stored(wanted[id_], v) for id_, v in versions.items()], now=now)
+        raise
     return sorted((Stored(wanted[id_], v) for id_, v in versions.items()), key=lambda row: best_first(row.record))
+
+
+async def give_back(store: Store, won: Sequence[Row], *, now: datetime) -> None:
+    """Claimed rows whose letter certainly does not leave wait again, as far as the store still writes that down."""
+    waiting = {
+        row_id(row.record): (
+            row.version,
+            encode(replace(row.record, state=State.QUEUED, nonce=None, outside=None, wake_at=now)),
+        )
+        for row in won
+    }
+    with contextlib.suppress(StoreError):
+        await store.swap(DELIVERIES, waiting)
 
 
 async def _lost_answers(store: Store, wanted: Mapping[str, Delivery], won: Mapping[str, str]) -> dict[str, str]:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from ledger.records import User
+
 
 class BadZone(ValueError):
     """The zone or the hour cannot be used."""
@@ -76,6 +78,16 @@ def quiet_until(start: time, end: time, zone: ZoneInfo, now: datetime) -> dateti
         if begins <= now < ends:
             return ends
     return None
+
+
+def quiet_end(user: User, now: datetime) -> datetime | None:
+    """The end of the user's quiet hours that `now` falls into. Hours that cannot be read hold nothing back."""
+    if user.quiet_from is None or user.quiet_to is None:
+        return None
+    try:
+        return quiet_until(time_of(user.quiet_from), time_of(user.quiet_to), zone_of(user.zone), now)
+    except BadZone:
+        return None
 
 
 def _is_day(hour: Hour, day: date) -> bool:

@@ -129,16 +129,29 @@ async def waking(store: Store, *, now: datetime, bad: OnBad) -> list[User]:
         after = page.after
 
 
-async def caught_up(store: Store, uid: str, value: str) -> None:
-    """Clear the catch-up, unless a newer save has set another."""
-    await change(
-        store, uid, lambda user: replace(user, catch_up=None, wake_at=None) if user.catch_up == value else user
-    )
+async def change_many(store: Store, edits: Mapping[str, Callable[[User], User]], bad: OnBad) -> list[str]:
+    """As `change`, for many in a few round trips. Returns those whose document kept changing. Raises StoreError."""
+    left = dict(edits)
+    for _ in range(SWAP_TRIES_MAX):
+        found = await read_many(store, list(left), bad)
+        new = {uid: left[uid](user.record) for uid, user in found.items()}
+        changed = {uid: user for uid, user in new.items() if user != found[uid].record}
+        done = await store.swap(USERS, {uid: (found[uid].version, encode(user)) for uid, user in changed.items()})
+        left = {uid: left[uid] for uid in changed if uid not in done}
+        if not left:
+            break
+    return list(left)
 
 
-async def sleep(store: Store, uid: str, *, until: datetime) -> None:
-    """A catch-up that came up during a pause waits for its end."""
-    await change(store, uid, lambda user: replace(user, wake_at=until) if user.catch_up is not None else user)
+def caught_up(user: User, value: str) -> User:
+    """Without the catch-up, unless a newer save has set another."""
+    return replace(user, catch_up=None, wake_at=None) if user.catch_up == value else user
+
+
+def asleep(user: User, until: datetime) -> User:
+    """A catch-up that came up during a pause waits for its end, if that has not moved meanwhile."""
+    is_due_later = user.catch_up is not None and user.paused_until == until
+    return replace(user, wake_at=until) if is_due_later else user
 
 
 async def stop(store: Store, uid: str, why: Stop, *, detail: str = "", now: datetime) -> User | None:

@@ -6,36 +6,36 @@ from collections.abc import Sequence
 
 import structlog
 
-from app.dispatch import OUT_OF_TIME, dispatch, read_again, send
+from app.dispatch import OUT_OF_TIME, dispatch, send
 from app.parts import Run
 from app.quota import OVER
-from app.steps.choose import Choice, choose
+from app.steps.bulk import chosen, note_catch_ups, queue, unserved, without_letter
+from app.steps.choose import Choice
 from app.steps.match import Matched, Wanted
 from app.steps.wake import Woken
 from ledger import deliveries, ids, jobs, users
 from ledger.deliveries import Row, best_first
 from ledger.lifecycle import ALERT_AFTER, Attempt, Outcome, State
-from ledger.records import Delivery, Mode, Stop, User
+from ledger.records import Delivery, Stop, User
+from ledger.store import StoreError
 from mail.render import render_alert
 
 log = structlog.get_logger()
 
-BULK_USERS = 200  # without a letter: read, decided and queued together
-
 
 async def alerts(run: Run, matched: Matched, woken: Woken) -> None:
     """Serve everyone with fits or due alert rows; then close the jobs that are decided for all."""
-    everyone = sorted({*matched.wanted, *woken.alerts})
-    quiet = [uid for uid in everyone if uid not in woken.alerts and matched.wanted[uid].mode is not Mode.INSTANT]
-    waiting = sorted(set(everyone) - set(quiet))
+    unserved_ = await unserved(run, sorted(matched.wanted.keys() - woken.alerts.keys()), matched)
+    letterless = [uid for uid in unserved_ if not matched.wanted[uid].expects_letter]
+    left, lettered = await without_letter(run, letterless, matched)
+    waiting = sorted({*woken.alerts, *unserved_} - set(letterless) | set(lettered))
     if run.quota.is_limited:
         waiting.sort(key=lambda uid: -_best_score(matched.wanted.get(uid), woken.alerts.get(uid, [])))
-    left, turned_instant = await _in_bulk(run, quiet, matched, woken)
 
     async def serve(uid: str, user: User | None) -> bool:
         return await _serve(run, user, matched.wanted.get(uid), woken.alerts.get(uid, []))
 
-    left += await dispatch(run, [*turned_instant, *waiting], serve)
+    left += await dispatch(run, waiting, serve)
     run.report.remaining.users += len(left)
     await _close_decided(run, matched, left)
 
@@ -45,51 +45,20 @@ def _best_score(wanted: Wanted | None, waiting: Sequence[Row]) -> int:
     return max((*fits, *(row.record.score for row in waiting)), default=0)
 
 
-async def _in_bulk(run: Run, uids: Sequence[str], matched: Matched, woken: Woken) -> tuple[list[str], list[str]]:
-    """Those who were not instant when matched: queue for many at once. Returns (not served, instant by now)."""
-    turned_instant: list[str] = []
-    for start in range(0, len(uids), BULK_USERS):
-        if run.deadline.left_s() <= 0:
-            return list(uids[start:]), turned_instant
-        batch = uids[start : start + BULK_USERS]
-        unreadable, fresh = await read_again(run, batch)
-        choices: list[tuple[str, Choice]] = []
-        for uid in batch:
-            if uid in unreadable:
-                continue
-            user = fresh.get(uid)
-            if user is not None and user.mode is Mode.INSTANT:
-                turned_instant.append(uid)
-                continue
-            choices.append((uid, _choose(run, user, matched.wanted[uid], woken.alerts.get(uid, []))))
-        await _queue(run, [row for _, choice in choices for row in choice.queue])
-        for uid, choice in choices:
-            await _note_catch_up(run, uid, choice)
-    return [], turned_instant
-
-
-def _choose(
-    run: Run, user: User | None, wanted: Wanted | None, waiting: Sequence[Row], *, held_back: str = ""
-) -> Choice:
-    now = run.parts.clock()
-    hour = run.parts.hour(user) if user is not None else run.parts.default_hour
-    return choose(user, wanted, waiting, hour=hour, now=now, held_back=held_back)
-
-
 async def _serve(run: Run, user: User | None, wanted: Wanted | None, waiting: Sequence[Row]) -> bool:
-    choice = _choose(run, user, wanted, waiting)
+    choice = chosen(run, user, wanted, waiting)
     if choice.has_letter and not await run.quota.take(digest=False):
-        choice = _choose(run, user, wanted, waiting, held_back=OVER)
+        choice = chosen(run, user, wanted, waiting, held_back=OVER)
     for row in await deliveries.change(run.store, choice.changes):
         if row.state is State.EXPIRED:
             run.report.rows(row.state)
-    await _queue(run, choice.queue)
+    await queue(run, choice.queue)
     if user is None:
         return True
     if not choice.has_letter:
-        await _note_catch_up(run, user.uid, choice)
-        return True
-    return await _send_letter(run, user, choice)
+        await note_catch_ups(run, {user.uid: choice})
+        return not choice.is_undecided
+    return await _send_letter(run, user, choice) and not choice.is_undecided
 
 
 async def _send_letter(run: Run, user: User, choice: Choice) -> bool:
@@ -108,7 +77,11 @@ async def _send_letter(run: Run, user: User, choice: Choice) -> bool:
     won = await deliveries.claim(
         run.store, choice.letter_fresh, choice.letter_waiting, nonce=nonce, now=now, lease_s=run.lease_s
     )
-    await _note_catch_up(run, user.uid, choice)
+    try:
+        await note_catch_ups(run, {user.uid: choice})
+    except StoreError:  # the letter has not left
+        await deliveries.give_back(run.store, won, now=run.parts.clock())
+        raise
     if not won:
         run.quota.untaken(digest=False)
         return True
@@ -149,18 +122,6 @@ async def note_outcome(run: Run, user: User, attempt: Attempt) -> None:
     rejected = attempt.outcome is Outcome.REJECTED
     if await users.note_letter(run.store, user, rejected=rejected, reason=attempt.reason, now=now):
         run.report.error("users", f"one was stopped: letters were rejected in a row ({attempt.reason})")
-
-
-async def _queue(run: Run, rows: Sequence[Delivery]) -> None:
-    if rows:
-        run.report.rows(State.QUEUED, await deliveries.queue(run.store, rows))
-
-
-async def _note_catch_up(run: Run, uid: str, choice: Choice) -> None:
-    if choice.caught_up is not None:
-        await users.caught_up(run.store, uid, choice.caught_up)
-    elif choice.asleep_until is not None:
-        await users.sleep(run.store, uid, until=choice.asleep_until)
 
 
 async def _close_decided(run: Run, matched: Matched, left: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from ledger import deliveries
 from ledger.deliveries import Row, best_first, row_id
 from ledger.lifecycle import ALERT_CAP_JOBS, State, Via
 from ledger.records import Delivery, Job, Mode, User
-from ledger.schedule import BadZone, Hour, next_due, quiet_until, time_of, zone_of
+from ledger.schedule import Hour, next_due, quiet_end
 from ledger.verdicts import Verdict, VerdictState
 from scan.match import Fit
 
@@ -24,6 +24,7 @@ class Choice:
     changes: tuple[tuple[Row, Delivery], ...] = ()  # waiting rows that wait on, move to the digest, or expire
     caught_up: str | None = None  # the catch-up that this choice answers
     asleep_until: datetime | None = None  # a paused user's catch-up waits for the end of the pause
+    is_undecided: bool = False  # a profile was saved since the match: its open jobs wait for the next run
 
     @property
     def has_letter(self) -> bool:
@@ -48,28 +49,35 @@ def choose(
         asleep = tuple((row, replace(row.record, wake_at=user.paused_until)) for row in waiting)
         return Choice(changes=asleep, asleep_until=user.paused_until)
     offers, caught_up = _offers(user, wanted, waiting, now=now)
+    again = _is_saved_since(user, wanted)
     if user.mode is not Mode.INSTANT:
         moved = tuple((row, deliveries.to_digest(row.record, hour=hour, now=now)) for row in waiting)
         every = (*offers.best, *offers.rest, *offers.last)
-        return Choice(queue=_for_digest(every, hour=hour, now=now), changes=moved, caught_up=caught_up)
+        return Choice(
+            queue=_for_digest(every, hour=hour, now=now), changes=moved, caught_up=caught_up, is_undecided=again
+        )
     spent = [row for row in waiting if deliveries.is_for_digest(row.record, now=now)]
     ready = [row for row in waiting if row not in spent]
     changes = [(row, deliveries.to_digest(row.record, hour=hour, now=now)) for row in spent]
-    if quiet := _quiet_end(user, now=now):
+    if quiet := quiet_end(user, now):
         changes += [(row, replace(row.record, wake_at=quiet)) for row in ready]
         later = tuple(replace(row, wake_at=quiet) for row in offers.best)
         queue = (*later, *_for_digest((*offers.rest, *offers.last), hour=hour, now=now))
-        return Choice(queue=queue, changes=tuple(changes), caught_up=caught_up)
+        return Choice(queue=queue, changes=tuple(changes), caught_up=caught_up, is_undecided=again)
     if held_back:
         changes += [
             (row, deliveries.to_digest(replace(row.record, why=held_back), hour=hour, now=now)) for row in ready
         ]
         told = tuple(replace(row, why=held_back) for row in (*offers.best, *offers.rest))
         queue = _for_digest((*told, *offers.last), hour=hour, now=now)
-        return Choice(queue=queue, changes=tuple(changes), caught_up=caught_up)
+        return Choice(queue=queue, changes=tuple(changes), caught_up=caught_up, is_undecided=again)
     fresh, due, over = _one_letter(offers.best, ready)
     queue = _for_digest((*over, *offers.rest, *offers.last), hour=hour, now=now)
-    return Choice(fresh, due, queue, tuple(changes), caught_up)
+    return Choice(fresh, due, queue, tuple(changes), caught_up, is_undecided=again)
+
+
+def _is_saved_since(user: User, wanted: Wanted | None) -> bool:
+    return wanted is not None and user.catch_up is not None and user.catch_up != wanted.catch_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +93,8 @@ def _offers(user: User, wanted: Wanted | None, waiting: Sequence[Row], *, now: d
     last_pairs = [pair for pair in wanted.fits if pair[1].id in wanted.last_call]
     last = _rows(user, last_pairs, wanted.verdicts, now=now)
     if user.catch_up != wanted.catch_up:
-        if user.catch_up is not None:
-            return _Offers(last=last), None  # saved since: the next run matches the fresh jobs anew
+        if _is_saved_since(user, wanted):
+            return _Offers(last=last), None  # the next run matches the fresh jobs anew, and the open ones with them
         # Another run has answered it meanwhile; only what is open, and may be news to that run, is left.
         wanted = replace(
             wanted, catch_up=None, fits=tuple(pair for pair in wanted.fits if pair[1].id in wanted.open_ids)
@@ -145,12 +153,3 @@ def _one_letter(
 def _for_digest(rows: Iterable[Delivery], *, hour: Hour, now: datetime) -> tuple[Delivery, ...]:
     due = next_due(hour, now).at
     return tuple(replace(row, via=Via.DIGEST, wake_at=due) for row in rows)
-
-
-def _quiet_end(user: User, *, now: datetime) -> datetime | None:
-    if user.quiet_from is None or user.quiet_to is None:
-        return None
-    try:
-        return quiet_until(time_of(user.quiet_from), time_of(user.quiet_to), zone_of(user.zone), now)
-    except BadZone:
-        return None  # quiet hours that cannot be read hold nothing back

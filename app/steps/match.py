@@ -16,6 +16,7 @@ from ledger import jobs, users
 from ledger.documents import BadRecord, Stored
 from ledger.lifecycle import ALERT_AGE_MAX
 from ledger.records import Job, Mode, User
+from ledger.schedule import quiet_end
 from ledger.verdicts import Held, Verdict
 from scan.match import Fit, Matcher
 
@@ -33,7 +34,13 @@ class Wanted:
     open_ids: frozenset[str] = frozenset()  # ids of the jobs that are new to everybody
     last_call: frozenset[str] = frozenset()  # ids of jobs matched for the last time: never left out
     ai: bool = False  # wants a model's word on what fits
+    is_quiet: bool = False  # in their quiet hours
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)  # by key, of the fits that have one
+
+    @property
+    def expects_letter(self) -> bool:
+        """Whether an alert would go out now, if nothing has changed since."""
+        return self.mode is Mode.INSTANT and not self.is_quiet and any(j.id not in self.last_call for _, j in self.fits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +88,7 @@ async def match(run: Run) -> Matched:
             open_ids=open_ids,
             last_call=stale,
             ai=known[uid].ai,
+            is_quiet=quiet_end(known[uid], run.now) is not None,
         )
         for uid in (*sorted(fits), *sorted(late - fits.keys()))
     }
