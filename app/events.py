@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import structlog
 
 from app.parts import Parts
-from app.steps.digests import letter_of, open_rows_of
 from ledger import deliveries, digests, events, ids, users
 from ledger.documents import BadRecord
 from ledger.events import Event
@@ -49,22 +48,20 @@ async def _settle_digest(parts: Parts, outside: str, *, receipt: str | None) -> 
         user = await users.read(parts.store, digest.record.uid) if digest is not None else None
         if digest is None or user is None:
             return 0
-        record = digest.record
-        found = await deliveries.read(parts.store, [ids.pair_id(record.uid, key) for key in record.rows])
     except BadRecord as error:
         log.warning("event not applied", outside=outside, reason=str(error))
         return 0
-    rows = {row.record.key: row for row in found.values()}
-    open_rows = open_rows_of(digest, rows)
-    flipped = await digests.close(
+    record = digest.record
+    row_ids = [ids.pair_id(record.uid, key) for key in record.rows]
+    found = await deliveries.read(parts.store, row_ids, lambda _, error: log.warning("row unread", reason=str(error)))
+    closed = await digests.close(
         parts.store,
         digest,
-        rows,
+        {row.record.key: row for row in found.values()},
         state=DigestState.SENT,
         hour=parts.hour(user.record),
         now=parts.clock(),
         why=events.TAKEN_WHY,
         receipt=receipt,
-        listed=letter_of(parts.site, user.record, record, open_rows).listed if open_rows else 0,
     )
-    return len(flipped)
+    return len(closed.rows)

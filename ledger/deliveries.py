@@ -8,13 +8,13 @@ and the store decides it; nothing here looks and then leaps. What a row becomes 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from ledger import ids
 from ledger.collections import DELIVERIES
-from ledger.documents import Stored, decode, encode
+from ledger.documents import BadRecord, Stored, encode, raised, read_all
 from ledger.lifecycle import (
     ABANDONED,
     ALERT_AFTER,
@@ -211,7 +211,6 @@ def abandoned(row: Delivery, *, now: datetime) -> Delivery:
     return final(row, ABANDONED, now=now, why="the run that was sending it died")
 
 
-async def read(store: Store, row_ids: Sequence[str]) -> dict[str, Row]:
-    """Rows by id; absent ones are missing. Raises BadRecord for one that cannot be read."""
-    found = await store.get(DELIVERIES, row_ids)
-    return {id_: Stored(decode(Delivery, s), s.version) for id_, s in found.items()}
+async def read(store: Store, row_ids: Sequence[str], bad: Callable[[str, BadRecord], None] = raised) -> dict[str, Row]:
+    """Rows by id; absent ones are missing, unreadable ones are told to `bad`."""
+    return read_all(Delivery, (await store.get(DELIVERIES, row_ids)).values(), bad)

@@ -8,14 +8,14 @@ finds a flipped row in a digest that is still SENDING knows that it was accepted
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from ledger import deliveries, ids
-from ledger.collections import DELIVERIES, DIGESTS
+from ledger.collections import DIGESTS
 from ledger.deliveries import Row
-from ledger.documents import Stored, decode, encode
+from ledger.documents import Stored, encode, read_all
 from ledger.lifecycle import (
     DIGEST_AFTER,
     DIGEST_ATTEMPTS_MAX,
@@ -23,119 +23,39 @@ from ledger.lifecycle import (
     DIGEST_RETRY_UNCLEAR,
     FINAL_KEPT,
     LEFT_OVER_MAX,
-    UNCLEAR_PERIODS_MAX,
     Attempt,
     DigestState,
     Outcome,
     State,
 )
 from ledger.records import Delivery, Digest
-from ledger.schedule import Due, Hour, next_due
-from ledger.store import Create, Snapshot, Store, Swap, Write
+from ledger.schedule import Hour, next_due
+from ledger.store import Snapshot, Store
 
 Held = Stored[Digest]
-
-ROWS_MAX = 450  # pinned to one digest: one commit takes 500 writes
 
 
 def digest_id(digest: Digest) -> str:
     return ids.digest_id(digest.uid, digest.period)
 
 
-async def find_live(store: Store, uid: str) -> list[Held]:
-    """The user's digests that are pinned and not closed, oldest period first. Raises BadRecord."""
+async def find_live(store: Store, uid: str) -> tuple[list[Held], list[Snapshot]]:
+    """The user's digests that are pinned and not closed, oldest period first; and those that cannot be read."""
     page = await store.find(DIGESTS, {"uid": uid, "live": True})
-    return [Stored(decode(Digest, s), s.version) for s in page.items]
+    unreadable: set[str] = set()
+    found = read_all(Digest, page.items, lambda id_, _: unreadable.add(id_))
+    return list(found.values()), [snapshot for snapshot in page.items if snapshot.id in unreadable]
 
 
-async def read(store: Store, digest_ids: Sequence[str]) -> dict[str, Held]:
-    found = await store.get(DIGESTS, digest_ids)
-    return {id_: Stored(decode(Digest, s), s.version) for id_, s in found.items()}
+async def is_taken(store: Store, id_: str) -> bool:
+    """Whether the period has its digest, readable or not."""
+    return id_ in await store.get(DIGESTS, [id_])
 
 
-@dataclass(frozen=True, slots=True)
-class Pinned:
-    digest: Held | None  # None: no row was left to send
-    gave_up: tuple[Delivery, ...]  # unclear in too many periods: FAILED with this pin
+async def begin(store: Store, digest: Held, *, listed: int, now: datetime, lease_s: float) -> Held | None:
+    """Claim the next attempt, of a letter that lists so many rows: to SENDING under a fresh nonce.
 
-
-async def pin(
-    store: Store,
-    uid: str,
-    rows: Sequence[Row],
-    *,
-    due: Due,
-    older: Held | None,
-    older_rows: Sequence[Row],
-    cap: int,
-    now: datetime,
-    notes: Sequence[str] = (),
-) -> Pinned | None:
-    """Bind `rows` to the period's digest in one commit; an older live digest is closed as SUPERSEDED.
-
-    `rows` come in the order of the letter, `notes` go to its foot. The older digest's rows come first and outside
-    the cap. None: the period already has its digest, or a row moved; whoever did that carries on.
-    """
-    nonce = ids.new_nonce()
-    carried, gave_up = _take_over(older, older_rows, now=now)
-    room = [*carried, *rows][:ROWS_MAX]
-    digest = Digest(
-        uid=uid,
-        period=due.period,
-        due_at=due.at,
-        created_at=now,
-        state=DigestState.OPEN,
-        rows=tuple(row.record.key for row in room),
-        shown=min(len(room), len(carried) + cap),
-        live=True,
-        outside=ids.outside_id(ids.digest_id(uid, due.period)),
-        nonce=nonce,
-        wake_at=now,
-        notes=tuple(notes),
-    )
-    id_ = digest_id(digest)
-    writes: list[Write] = [Create(DIGESTS, id_, encode(digest))] if room else []
-    writes += [_swap(row, replace(row.record, period=due.period, wake_at=None)) for row in room]
-    writes += [_swap(row, failed) for row, failed in gave_up]
-    if older is not None:
-        closed = _closed(older.record, DigestState.SUPERSEDED, now=now, why=f"its rows went to {due.period}")
-        writes.append(Swap(DIGESTS, digest_id(older.record), older.version, encode(closed)))
-    taken = await store.commit(writes)
-    failures = tuple(failed for _, failed in gave_up)
-    if not room:
-        return Pinned(None, failures) if taken else None
-    # Read whatever the commit said: a lost answer says False for one that took effect; the nonce is the proof.
-    found = (await store.get(DIGESTS, [id_])).get(id_)
-    if found is None or found.data.get("nonce") != nonce:
-        return None
-    return Pinned(Stored(digest, found.version), failures)
-
-
-def _take_over(
-    older: Held | None, older_rows: Sequence[Row], *, now: datetime
-) -> tuple[list[Row], list[tuple[Row, Delivery]]]:
-    """An older digest's rows: those that go on, and those that were unclear once too often."""
-    carried: list[Row] = []
-    gave_up: list[tuple[Row, Delivery]] = []
-    was_unclear = older is not None and older.record.unclear > 0
-    for row in older_rows:
-        periods = row.record.unclear_periods + (1 if was_unclear else 0)
-        counted = replace(row.record, unclear_periods=periods)
-        if periods >= UNCLEAR_PERIODS_MAX:
-            gave_up.append((row, deliveries.final(counted, State.FAILED, now=now, why="unclear, gave up")))
-        else:
-            carried.append(Stored(counted, row.version))
-    return carried, gave_up
-
-
-def _swap(row: Row, new: Delivery) -> Swap:
-    return Swap(DELIVERIES, deliveries.row_id(new), row.version, encode(new))
-
-
-async def begin(store: Store, digest: Held, *, now: datetime, lease_s: float) -> Held | None:
-    """Claim the next attempt: to SENDING under a fresh nonce. None: somebody else did.
-
-    Call it for a digest that is OPEN, or SENDING and older than its lease; see `given_up`.
+    None: somebody else did. Call it for a digest that is OPEN, or SENDING and older than its lease; see `given_up`.
     """
     nonce = ids.new_nonce()
     sending = replace(
@@ -143,9 +63,10 @@ async def begin(store: Store, digest: Held, *, now: datetime, lease_s: float) ->
         state=DigestState.SENDING,
         nonce=nonce,
         attempts=digest.record.attempts + 1,
+        listed=listed,
         wake_at=now + timedelta(seconds=lease_s),
     )
-    return await _write(store, digest, sending)
+    return await write(store, digest, sending)
 
 
 def died(digest: Digest) -> Digest:
@@ -160,7 +81,7 @@ def is_spent(digest: Digest) -> bool:
 
 async def wait(store: Store, digest: Held, *, until: datetime) -> Held | None:
     """Leave the digest open and look at it again at `until`."""
-    return await _write(store, digest, replace(digest.record, state=DigestState.OPEN, wake_at=until))
+    return await write(store, digest, replace(digest.record, state=DigestState.OPEN, wake_at=until))
 
 
 async def end(
@@ -183,7 +104,16 @@ async def end(
         waiting = replace(digest, wake_at=now + timedelta(seconds=pause_s))
     if attempt.outcome is Outcome.UNCLEAR:
         waiting = replace(waiting, unclear=waiting.unclear + 1)
-    return waiting, await _write(store, sending, waiting) is not None
+    return waiting, await write(store, sending, waiting) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """`rows` as flipped by this call; `refused` moved meanwhile. Not `is_whole`: the document moved, too."""
+
+    rows: tuple[Delivery, ...]
+    refused: int
+    is_whole: bool
 
 
 async def close(
@@ -196,15 +126,14 @@ async def close(
     now: datetime,
     why: str = "",
     receipt: str | None = None,
-    listed: int | None = None,
-) -> list[Delivery]:
-    """Flip the rows, then the document. Returns the rows as flipped by this call.
+) -> Closed:
+    """Flip the rows, then the document.
 
-    `rows` are the digest's rows by key. Those the letter listed (the first `listed`, default `shown`) share the
-    digest's fate; when it was SENT the others were left over: carried to the next one once, then EXPIRED.
+    `rows` are the digest's rows by key. Those the letter listed share the digest's fate; when it was SENT the
+    others were left over: carried to the next one once, then EXPIRED.
     """
     record = digest.record
-    shown = record.shown if listed is None else min(listed, record.shown)
+    shown = record.shown if record.listed is None else min(record.listed, record.shown)
     changes: list[tuple[Row, Delivery]] = []
     for position, key in enumerate(record.rows):
         row = rows.get(key)
@@ -214,13 +143,13 @@ async def close(
         new = (
             _flipped(row.record, state, why=why, receipt=receipt, now=now)
             if is_listed
-            else _left_over(row.record, hour=hour, now=now)
+            else left_over(row.record, hour=hour, now=now)
         )
         changes.append((row, new))
     flipped = await deliveries.change(store, changes)
-    closed = replace(_closed(record, state, now=now, why=why), receipt=receipt)
-    await _write(store, digest, closed)
-    return flipped
+    ended = replace(closed(record, state, now=now, why=why), receipt=receipt)
+    is_closed = await write(store, digest, ended) is not None
+    return Closed(tuple(flipped), len(changes) - len(flipped), is_closed)
 
 
 _ROW_STATE = {
@@ -234,7 +163,8 @@ def _flipped(row: Delivery, state: DigestState, *, why: str, receipt: str | None
     return deliveries.final(row, _ROW_STATE[state], now=now, why=why, receipt=receipt)
 
 
-def _left_over(row: Delivery, *, hour: Hour, now: datetime) -> Delivery:
+def left_over(row: Delivery, *, hour: Hour, now: datetime) -> Delivery:
+    """A row for which a sent digest had no room: to the next one, or EXPIRED."""
     counted = replace(row, left_over=row.left_over + 1)
     if counted.left_over >= LEFT_OVER_MAX:
         return deliveries.final(counted, State.EXPIRED, now=now, why="two digests had no room for it")
@@ -246,11 +176,11 @@ def was_accepted(digest: Digest, rows: Mapping[str, Row]) -> bool:
     return any(row.record.state is State.SENT and row.record.period == digest.period for row in rows.values())
 
 
-def _closed(digest: Digest, state: DigestState, *, now: datetime, why: str = "") -> Digest:
+def closed(digest: Digest, state: DigestState, *, now: datetime, why: str = "") -> Digest:
     return replace(digest, state=state, live=state in DIGEST_LIVE, wake_at=None, why=why, expire_at=now + FINAL_KEPT)
 
 
-async def _write(store: Store, old: Held, new: Digest) -> Held | None:
+async def write(store: Store, old: Held, new: Digest) -> Held | None:
     """Swap the document; a lost answer is read back by nonce and state. None: somebody else changed it."""
     id_ = digest_id(new)
     if version := (await store.swap(DIGESTS, {id_: (old.version, encode(new))})).get(id_):

@@ -14,7 +14,7 @@ from enum import Enum
 from functools import cache
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import BeforeValidator, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic import with_config as pydantic_config
 
 from ledger.store import Doc, Snapshot
@@ -48,6 +48,7 @@ def _utc(value: object) -> object:
 
 
 Instant = Annotated[datetime, BeforeValidator(_utc)]  # aware UTC
+IdPart = Annotated[str, Field(pattern=r"^[^/]{1,700}$")]  # what an id is made of: a path has none of it
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 tolerant = pydantic_config(ConfigDict(extra="ignore", arbitrary_types_allowed=True))
@@ -114,3 +115,8 @@ def read_all(
         except BadRecord as error:
             bad(snapshot.id, error)
     return good
+
+
+def raised(_id: str, error: BadRecord) -> None:
+    """For `bad`, where one document is asked for and an unreadable one is the caller's matter."""
+    raise error

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from ledger import addresses, deliveries, ids, users
-from ledger.collections import DELIVERIES, DIGESTS
+from ledger import addresses, deliveries, ids, unreadable, users
+from ledger.collections import DELIVERIES, DIGESTS, USERS
 from ledger.digests import Held
 from ledger.documents import BadRecord, Stored, decode
 from ledger.lifecycle import State
@@ -70,12 +70,20 @@ async def stop(store: Store, event: Event, *, now: datetime) -> bool:
         return False
     canonical = ids.canonical_address(event.address)
     uids = {*await _uids_of_address(store, canonical), *await _uids_of_letter(store, event.outside)}
+    unread: list[str] = []
     stopped = False
-    for uid, user in (await users.read_many(store, sorted(uids), _unreadable)).items():
+    for uid, user in (await users.read_many(store, sorted(uids), lambda uid, _: unread.append(uid))).items():
         if _canonical(user.record.address) != canonical:
             continue
         after = await users.stop(store, uid, event.stop, detail=event.detail, now=now)
         stopped = stopped or (after is not None and after != user.record)
+    for snapshot in (await store.get(USERS, unread)).values() if unread else ():
+        address = snapshot.data.get("address")
+        if isinstance(address, str) and _canonical(address) not in (None, canonical):
+            continue
+        if not await unreadable.stop_user(store, snapshot, event.stop, now=now):
+            raise users.Contended("the user document kept changing; try again")
+        stopped = stopped or snapshot.data.get("stopped") is None
     return stopped
 
 
@@ -83,7 +91,7 @@ async def _uids_of_address(store: Store, address: str) -> set[str]:
     try:
         return {(await addresses.home(store, address)).uid}
     except BadRecord:
-        return set()  # nothing is sent to a document that cannot be read
+        return {ids.uid_of(address)}  # a document that cannot be read; it is stopped all the same
 
 
 async def _uids_of_letter(store: Store, outside: str | None) -> set[str]:
@@ -102,7 +110,3 @@ def _canonical(address: str) -> str | None:
         return ids.canonical_address(address)
     except ids.BadAddress:
         return None
-
-
-def _unreadable(_uid: str, _error: BadRecord) -> None:
-    """Nothing is ever sent to a user whose document cannot be read; the run tells the operator."""

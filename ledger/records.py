@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from ledger.documents import LONG_AGO, Instant, tolerant
+from ledger.documents import LONG_AGO, IdPart, Instant, tolerant
 from ledger.lifecycle import DigestState, State, Via
 
 JOB_KEPT = timedelta(days=30)
@@ -63,7 +63,7 @@ class Search:
 class User:
     """A person, keyed by the address. Changed by `swap` only."""
 
-    uid: str
+    uid: IdPart
     address: str  # as typed, for the To field
     created_at: Instant = LONG_AGO  # an older document may not tell
     token: Annotated[str, Field(min_length=1, validate_default=True)] = ""  # opens the unsubscribe page, no more
@@ -91,7 +91,7 @@ class User:
 class Pointer:
     """Stands among the users under the id of a further address: whose it is. No second person can take it."""
 
-    of: str  # uid
+    of: IdPart  # uid
     created_at: Instant
 
 
@@ -115,7 +115,7 @@ class Client:
 @tolerant
 @dataclass(frozen=True, slots=True)
 class Job:
-    id: str
+    id: IdPart
     platform: str  # the board: "upwork", "greenhouse:gitlab", "feed:NAME"
     source: str  # the configured source that first had it
     title: str
@@ -123,7 +123,7 @@ class Job:
     text: str
     first_seen: Instant
     state: JobState
-    key: str  # the id, or for a twin the first twin's: what the ledger knows it by
+    key: IdPart  # the id, or for a twin the first twin's: what the ledger knows it by
     company: str = ""
     place: str = ""
     pay: str = ""  # as stated by the board, for people
@@ -147,7 +147,7 @@ class Job:
 class Alias:
     """Another name of a job. Counts only if the job it names exists."""
 
-    job_id: str
+    job_id: IdPart
     expire_at: Instant
 
 
@@ -156,7 +156,7 @@ class Alias:
 class Fingerprint:
     """The same ad again: jobs found within 7 days of `since` are known to the ledger by `key`."""
 
-    key: str
+    key: IdPart
     since: Instant
     expire_at: Instant
 
@@ -166,8 +166,8 @@ class Fingerprint:
 class Delivery:
     """One job for one person, and what its letter shows: frozen when the row is made."""
 
-    uid: str
-    key: str
+    uid: IdPart
+    key: IdPart
     job_id: str
     state: State
     via: Via
@@ -205,13 +205,13 @@ class Delivery:
 class Digest:
     """One period's letter for one person: which rows, and who is sending it."""
 
-    uid: str
-    period: str
+    uid: IdPart
+    period: IdPart
     due_at: Instant
     created_at: Instant
     state: DigestState
-    rows: tuple[str, ...]  # keys, in the order of the letter
-    shown: int  # how many of them the letter lists; the rest is counted
+    rows: tuple[IdPart, ...]  # keys, in the order of the letter
+    shown: int  # how many of them the letter is to list; the rest is counted
     live: bool  # open or sending
     outside: str
     nonce: str | None = None
@@ -221,7 +221,9 @@ class Digest:
     why: str = ""
     receipt: str | None = None
     expire_at: Instant | None = None
-    notes: tuple[str, ...] = ()  # what its foot says besides; kept, so that a repeat is the same letter
+    notes: tuple[str, ...] = ()  # what it says besides; kept, so that a repeat is the same letter
+    beyond: int = 0  # rows that waited, and found no room in it
+    listed: int | None = None  # how many the letter that was handed over lists; None: none was
 
 
 @tolerant

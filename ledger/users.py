@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from ledger import ids
+from ledger import ids, unreadable
 from ledger.collections import DELIVERIES, DIGESTS, FEEDBACK, MATCHES, SESSIONS, SIGN_INS, USERS
-from ledger.documents import BadRecord, Stored, decode, encode
+from ledger.documents import BadRecord, Stored, decode, encode, raised
 from ledger.lifecycle import REJECTED_STREAK_MAX, State, Via
 from ledger.records import Delivery, Stop, User
 from ledger.store import Delete, Doc, Snapshot, Store, every
@@ -76,7 +76,7 @@ async def change(store: Store, uid: str, edit: Callable[[User], User]) -> User |
 
 
 async def read(store: Store, uid: str) -> Stored[User] | None:
-    return (await read_many(store, [uid], _raise)).get(uid)
+    return (await read_many(store, [uid], raised)).get(uid)
 
 
 async def read_many(store: Store, uids: Sequence[str], bad: OnBad) -> dict[str, Stored[User]]:
@@ -88,10 +88,6 @@ async def read_many(store: Store, uids: Sequence[str], bad: OnBad) -> dict[str, 
         except BadRecord as error:
             bad(uid, error)
     return good
-
-
-def _raise(_uid: str, error: BadRecord) -> None:
-    raise error
 
 
 async def active(store: Store, bad: OnBad) -> AsyncIterator[User]:
@@ -184,10 +180,7 @@ async def unsubscribe(store: Store, token: str, *, now: datetime) -> bool:
     try:
         await stop(store, found.id, Stop.UNSUBSCRIBED, now=now)
     except BadRecord:
-        left = {"active": False, "stopped": Stop.UNSUBSCRIBED.value, "stopped_at": now}
-        if found.data.get("stopped") is None and not await store.swap(
-            USERS, {found.id: (found.version, {**found.data, **left})}
-        ):
+        if not await unreadable.stop_user(store, found, Stop.UNSUBSCRIBED, now=now):
             raise Contended("the user document kept changing; try again") from None
     return True
 

@@ -41,6 +41,11 @@ def clean(collection: str, doc: Doc) -> dict[str, Any]:
     return data
 
 
+def bytes_of(doc: Doc) -> int:
+    """The size of a document as Firestore counts it. Raises as `clean` does."""
+    return _map(doc, None, 1)[1]
+
+
 def checked(write: Write) -> Write:
     """The write with its names checked and its document cleaned. Raises as `clean` does."""
     check_collection(write.collection)

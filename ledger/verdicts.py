@@ -23,7 +23,7 @@ from enum import StrEnum
 
 from ledger import ids
 from ledger.collections import MATCHES
-from ledger.documents import BadRecord, Instant, Stored, decode, encode, tolerant
+from ledger.documents import BadRecord, IdPart, Instant, Stored, decode, encode, tolerant
 from ledger.store import Snapshot, Store, every
 
 GIVE_UP_AFTER = timedelta(hours=2)  # since the document was made; then keywords decide
@@ -44,14 +44,14 @@ class VerdictState(StrEnum):
 class Verdict:
     """One job for one person. `fit_score` and `fit_reason` are what the keywords said when it was wanted."""
 
-    uid: str
-    key: str
-    job_id: str
+    uid: IdPart
+    key: IdPart
+    job_id: IdPart
     state: VerdictState
     created_at: Instant
     fit_score: int
     fit_reason: str
-    twins: tuple[str, ...] = ()  # ids of further jobs under the same key that fitted then
+    twins: tuple[IdPart, ...] = ()  # ids of further jobs under the same key that fitted then
     nonce: str | None = None  # of the claim that holds or held it
     wake_at: Instant | None = None
     carried: bool = False

@@ -67,10 +67,10 @@ MUTANTS = (
         ROWS,
         "versions |= await store.swap(DELIVERIES, {id_: (v, encode(row)) for id_, (v, row) in again.items()})",
         "await store.put(DELIVERIES, {id_: encode(row) for id_, (_, row) in again.items()})\n"
-        "        versions |= {i: s.version for i, s in (await store.get(DELIVERIES, list(again))).items()}",
+        "            versions |= {i: s.version for i, s in (await store.get(DELIVERIES, list(again))).items()}",
     ),
     Mutant("one nonce a run", ALERTS, "    nonce = ids.new_nonce()\n", "    nonce = run.report.run_id\n"),
-    Mutant("no read-back at the claim", ROWS, "    versions |= await _lost_answers(store, wanted, versions)\n", ""),
+    Mutant("no read-back at the claim", ROWS, "        versions |= await _lost_answers(store, wanted, versions)\n", ""),
     Mutant(
         "stale claim queued again",
         ROWS,
@@ -82,18 +82,18 @@ MUTANTS = (
         "digest flipped before it is sent",
         DIGEST_STEP,
         "    attempt = await send(run, letter)\n",
-        "    await _close(run, user, sending, rows, state=DigestState.SENT, listed=letter.listed)\n"
-        "    attempt = await send(run, letter)\n",
+        "    await _close(run, user, sending, rows, state=DigestState.SENT)\n    attempt = await send(run, letter)\n",
     ),
     Mutant(
         "attempt not claimed",
         DIGEST_STEP,
-        "    sending = await digests.begin(run.store, digest, now=run.parts.clock(), lease_s=run.lease_s)\n",
+        "    sending = await digests.begin("
+        "run.store, digest, listed=letter.listed, now=run.parts.clock(), lease_s=run.lease_s)\n",
         "    sending: Held | None = digest\n",
     ),
     Mutant(
         "no supersede",
-        DIGEST_STEP,
+        "app/steps/digest_rows.py",
         "older = standing[-1] if standing else None",
         "older = None",
     ),

@@ -15,6 +15,8 @@ from ledger.schedule import Hour, next_due, quiet_end
 from ledger.verdicts import Verdict, VerdictState
 from scan.match import Fit
 
+TWIN_LINKS_MAX = 10  # kept with a row; a letter shows fewer
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -122,7 +124,7 @@ def _rows(
     for twins in by_key.values():
         first, *others = sorted(twins, key=lambda row: (best_first(row), row.job_id))
         links = tuple(row.link for row in others if row.link and row.link != first.link)
-        rows.append(replace(first, twin_links=links))
+        rows.append(replace(first, twin_links=links[:TWIN_LINKS_MAX]))
     return tuple(sorted(rows, key=best_first))
 
 

@@ -12,16 +12,16 @@ from app.parts import Run
 from app.quota import OVER
 from app.silence import notes_for, silent_sources
 from app.steps.alerts import note_outcome
+from app.steps.digest_rows import leave_over, open_rows_of, pinned, rows_of, wait_for_next, waiting_rows
 from app.steps.wake import Woken
-from ledger import deliveries, digests, ids
-from ledger.collections import DELIVERIES
-from ledger.deliveries import Row, best_first
+from ledger import deliveries, digests
+from ledger.deliveries import Row
 from ledger.digests import Held
-from ledger.documents import BadRecord, Stored, decode
-from ledger.lifecycle import DigestState, Outcome, State, Via
+from ledger.documents import Stored
+from ledger.lifecycle import DigestState, Outcome, State
 from ledger.records import Delivery, Digest, SourceState, User
-from ledger.schedule import Due, latest_due, next_due
-from ledger.store import every
+from ledger.schedule import latest_due, next_due
+from ledger.unreadable import let_go_of_digest
 from mail.letter import Letter, Site
 from mail.render import render_digest
 
@@ -43,7 +43,7 @@ async def send_digests(run: Run, woken: Woken) -> None:
 
 
 async def _serve(run: Run, uid: str, user: User | None, due_rows: Sequence[Row], silent: Sequence[SourceState]) -> bool:
-    live = await digests.find_live(run.store, uid)
+    live = await _live(run, uid, user)
     if user is None or not user.active:
         await _drop(run, uid, user, live)
         return True
@@ -61,15 +61,26 @@ async def _serve(run: Run, uid: str, user: User | None, due_rows: Sequence[Row],
     due = latest_due(run.parts.hour(user), now)
     current = next((d for d in standing if d.record.period == due.period), None)
     if current is None:
-        current = await _pin(run, user, due, due_rows, standing, notes=notes_for(user, silent, run.parts.sources))
+        current = await pinned(run, user, due, due_rows, standing, notes=notes_for(user, silent, run.parts.sources))
         return await _attempt(run, user, current) if current is not None else True
-    await _wait_for_next(run, user, due_rows)  # this period has its digest
+    await wait_for_next(run, user, due_rows)  # this period has its digest
     if digests.is_spent(current.record):
         await digests.wait(run.store, current, until=next_due(run.parts.hour(user), now).at)
         return True
     if current.record.wake_at is not None and current.record.wake_at > now:
         return True
     return await _attempt(run, user, current)
+
+
+async def _live(run: Run, uid: str, user: User | None) -> list[Held]:
+    """The user's live digests. One that cannot be read lets its rows go to the next."""
+    live, unreadable = await digests.find_live(run.store, uid)
+    now = run.parts.clock()
+    hour = run.parts.hour(user) if user is not None else run.parts.default_hour
+    for digest in unreadable:
+        freed = await let_go_of_digest(run.store, digest, uid, wake_at=next_due(hour, now).at, now=now)
+        run.report.error("digests", f"one could not be read; its {freed} rows go with the next")
+    return live
 
 
 def _is_mine_to_touch(run: Run, digest: Held) -> bool:
@@ -82,86 +93,17 @@ async def _after_death(run: Run, user: User, digest: Held) -> Held | None:
     """A digest whose attempt outlived its lease: finished if a flipped row proves it was accepted, else unclear."""
     if digest.record.state is not DigestState.SENDING:
         return digest
-    rows = await _rows_of(run, digest)
+    rows = await rows_of(run, digest)
     if digests.was_accepted(digest.record, rows):
-        await digests.close(
-            run.store, digest, rows, state=DigestState.SENT, hour=run.parts.hour(user), now=run.parts.clock(),
-            why=ACCEPTED_THEN_DIED,
-        )  # fmt: skip
+        await _close(run, user, digest, rows, state=DigestState.SENT, why=ACCEPTED_THEN_DIED)
         return None
     log.warning("digest unclear: the run that was sending it died", outside=digest.record.outside)
     return Stored(digests.died(digest.record), digest.version)
 
 
-async def _pin(
-    run: Run, user: User, due: Due, due_rows: Sequence[Row], standing: Sequence[Held], *, notes: Sequence[str]
-) -> Held | None:
-    now, hour = run.parts.clock(), run.parts.hour(user)
-    older = standing[-1] if standing else None
-    id_ = ids.digest_id(user.uid, due.period)
-    taken = id_ in await digests.read(run.store, [id_])
-    is_due = any(next_due(hour, row.record.created_at).at <= now for row in due_rows) or older is not None
-    if taken or not is_due:
-        await _wait_for_next(run, user, due_rows)
-        if older is not None:
-            await digests.wait(run.store, older, until=next_due(hour, now).at)
-        return None
-    rows = await _waiting_rows(run, user.uid)
-    older_rows = await _rows_of(run, older) if older is not None else {}
-    pinned = await digests.pin(
-        run.store,
-        user.uid,
-        rows,
-        due=due,
-        older=older,
-        older_rows=open_rows_of(older, older_rows) if older is not None else [],
-        cap=run.parts.settings.digest_cap,
-        notes=notes,
-        now=now,
-    )
-    if pinned is None:
-        return None
-    run.report.rows(State.FAILED, len(pinned.gave_up))
-    beyond = [row for row in rows if pinned.digest is None or row.record.key not in pinned.digest.record.rows]
-    await _wait_for_next(run, user, beyond)
-    return pinned.digest
-
-
-def open_rows_of(digest: Held, rows: Mapping[str, Row]) -> list[Row]:
-    """The digest's rows that are still to be sent by it, in the order of the letter."""
-    there = [rows[key] for key in digest.record.rows if key in rows]
-    return [r for r in there if r.record.state is State.QUEUED and r.record.period == digest.record.period]
-
-
-async def _waiting_rows(run: Run, uid: str) -> list[Row]:
-    """All of the user's rows that wait for a digest and are not in one, best first."""
-    rows: list[Row] = []
-    where = {"uid": uid, "state": State.QUEUED.value, "via": Via.DIGEST.value}
-    async for snapshot in every(run.store, DELIVERIES, where):
-        try:
-            row = Stored(decode(Delivery, snapshot), snapshot.version)
-        except BadRecord as error:
-            run.report.error("deliveries", str(error))
-            continue
-        if row.record.period is None:
-            rows.append(row)
-    return sorted(rows, key=lambda row: best_first(row.record))
-
-
-async def _rows_of(run: Run, digest: Held) -> dict[str, Row]:
-    record = digest.record
-    found = await deliveries.read(run.store, [ids.pair_id(record.uid, key) for key in record.rows])
-    return {row.record.key: row for row in found.values()}
-
-
-async def _wait_for_next(run: Run, user: User, rows: Sequence[Row]) -> None:
-    at = next_due(run.parts.hour(user), run.parts.clock()).at
-    await deliveries.change(run.store, [(row, replace(row.record, wake_at=at)) for row in rows])
-
-
 async def _attempt(run: Run, user: User, digest: Held) -> bool:
     """One attempt: the document says SENDING before the letter goes, the rows are flipped after it was accepted."""
-    rows = await _rows_of(run, digest)
+    rows = await rows_of(run, digest)
     open_rows = open_rows_of(digest, rows)
     if not open_rows:
         await _close(run, user, digest, rows, state=DigestState.EXPIRED, why="no row was left to send")
@@ -173,7 +115,7 @@ async def _attempt(run: Run, user: User, digest: Held) -> bool:
         await digests.wait(run.store, digest, until=run.quota.renews_at())
         run.report.mail.deferred += len(open_rows)
         return True
-    sending = await digests.begin(run.store, digest, now=run.parts.clock(), lease_s=run.lease_s)
+    sending = await digests.begin(run.store, digest, listed=letter.listed, now=run.parts.clock(), lease_s=run.lease_s)
     if sending is None:
         run.quota.untaken(digest=True)
         return True
@@ -185,12 +127,14 @@ async def _attempt(run: Run, user: User, digest: Held) -> bool:
         if state is DigestState.SENT:
             run.report.mail.digests += 1
             run.report.mail.sent += 1
-        await _close(
-            run, user, sending, rows, state=state, why=attempt.reason, receipt=attempt.receipt, listed=letter.listed
-        )
+        await _close(run, user, sending, rows, state=state, why=attempt.reason, receipt=attempt.receipt)
+        if state is DigestState.SENT and digest.record.beyond:
+            await leave_over(run, user, digest.record)
     else:
         hour, now = run.parts.hour(user), run.parts.clock()
-        await digests.end(run.store, sending, attempt, hour=hour, now=now, lease_s=run.lease_s)
+        _, is_written = await digests.end(run.store, sending, attempt, hour=hour, now=now, lease_s=run.lease_s)
+        if not is_written:
+            _told_refused(run, 1)
         if attempt.outcome is Outcome.UNCLEAR:
             run.report.mail.unclear += len(open_rows)
         else:
@@ -214,7 +158,7 @@ def letter_of(site: Site, user: User, digest: Digest, open_rows: Sequence[Row]) 
     return render_digest(
         user,
         shown,
-        more=len(open_rows) - len(shown),
+        more=len(open_rows) - len(shown) + digest.beyond,
         period=digest.period,
         outside_id=digest.outside,
         at=digest.created_at,
@@ -231,30 +175,30 @@ def _notes(rows: Sequence[Delivery]) -> list[str]:
 
 
 async def _close(
-    run: Run,
-    user: User,
-    digest: Held,
-    rows: Mapping[str, Row],
-    *,
-    state: DigestState,
-    why: str = "",
+    run: Run, user: User | None, digest: Held, rows: Mapping[str, Row], *, state: DigestState, why: str = "",
     receipt: str | None = None,
-    listed: int | None = None,
-) -> None:
-    flipped = await digests.close(
-        run.store, digest, rows, state=state, hour=run.parts.hour(user), now=run.parts.clock(), why=why,
-        receipt=receipt, listed=listed,
-    )  # fmt: skip
-    for row in flipped:
+) -> None:  # fmt: skip
+    hour = run.parts.hour(user) if user is not None else run.parts.default_hour
+    closed = await digests.close(
+        run.store, digest, rows, state=state, hour=hour, now=run.parts.clock(), why=why, receipt=receipt
+    )
+    for row in closed.rows:
         if row.state is not State.QUEUED:
             run.report.rows(row.state)
+    _told_refused(run, closed.refused + (not closed.is_whole))
+
+
+def _told_refused(run: Run, count: int) -> None:
+    if count:
+        run.report.error("digests", f"{count} documents of a digest were settled by somebody else")
+        log.warning("flip refused", documents=count)
 
 
 async def _drop(run: Run, uid: str, user: User | None, live: Sequence[Held]) -> None:
     """Nobody is there to write to: rows and digests become EXPIRED with the reason."""
     now = run.parts.clock()
     why = "its user has gone" if user is None else f"its user has stopped: {user.stopped or 'inactive'}"
-    waiting = await _waiting_rows(run, uid)
+    waiting = await waiting_rows(run, uid)
     expired = await deliveries.change(
         run.store, [(row, deliveries.final(row.record, State.EXPIRED, now=now, why=why)) for row in waiting]
     )
@@ -262,15 +206,7 @@ async def _drop(run: Run, uid: str, user: User | None, live: Sequence[Held]) -> 
     for digest in live:
         if not _is_mine_to_touch(run, digest):
             continue
-        rows = await _rows_of(run, digest)
+        rows = await rows_of(run, digest)
         was_accepted = digests.was_accepted(digest.record, rows)  # by an attempt that died before its end
-        flipped = await digests.close(
-            run.store,
-            digest,
-            rows,
-            state=DigestState.SENT if was_accepted else DigestState.EXPIRED,
-            hour=run.parts.default_hour,
-            now=now,
-            why=ACCEPTED_THEN_DIED if was_accepted else why,
-        )
-        run.report.rows(State.EXPIRED, sum(row.state is State.EXPIRED for row in flipped))
+        state = DigestState.SENT if was_accepted else DigestState.EXPIRED
+        await _close(run, user, digest, rows, state=state, why=ACCEPTED_THEN_DIED if was_accepted else why)

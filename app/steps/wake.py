@@ -57,6 +57,8 @@ async def wake(run: Run) -> Woken:
             digest = Stored(decode(Digest, snapshot), snapshot.version)
         except BadRecord as error:
             run.report.error("digests", str(error))
+            if isinstance(uid := snapshot.data.get("uid"), str):
+                woken.digests.setdefault(uid, [])  # served all the same: what it binds is let go
             continue
         woken.digests.setdefault(digest.record.uid, []).append(digest)
     for snapshot in await _due(run, MATCHES):
