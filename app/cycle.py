@@ -7,7 +7,7 @@ came, the ledger does.
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import logging
 import os
 import socket
 from dataclasses import dataclass
@@ -25,12 +25,13 @@ from app.steps.carried import note_served
 from app.steps.digests import send_digests
 from app.steps.judge import judge
 from app.steps.match import match
+from app.steps.people import note_refusals
 from app.steps.poll import poll
 from app.steps.sweep import sweep
 from app.steps.tell import tell_operator
 from app.steps.wake import Woken, wake
 from ledger import lease, runs
-from ledger.lease import Busy
+from ledger.lease import Busy, Lease
 from ledger.store import Counts, StoreError, counted
 
 log = structlog.get_logger()
@@ -59,8 +60,10 @@ async def cycle(parts: Parts, *, deadline: Deadline) -> Report | Skipped:
                 parts.store, holder=holder_name(report.run_id), lease_s=parts.settings.lock_s, now=now
             )
         except StoreError as error:
+            log.error("run failed", run_id=report.run_id, reason=str(error))
             return _finished(report, deadline, failed=f"the store cannot be used: {error}")
         if isinstance(held, Busy):
+            log.info("run skipped", run_id=report.run_id, holder=held.holder, since=held.since.isoformat())
             return Skipped(
                 report.run_id, now, deadline.elapsed_s(), held.holder, held.since, {"age_s": round(held.age_s)}
             )
@@ -75,9 +78,18 @@ async def cycle(parts: Parts, *, deadline: Deadline) -> Report | Skipped:
                 await _keep(run)
             finally:
                 # Also when cancelled; the timestamp covers the end that never comes here.
-                with contextlib.suppress(StoreError):
-                    await asyncio.shield(lease.release(parts.store, held))
+                await asyncio.shield(_release(parts, held))
     return report
+
+
+async def _release(parts: Parts, held: Lease) -> None:
+    try:
+        is_released = await lease.release(parts.store, held)
+    except StoreError as error:
+        log.warning("the lock could not be given back; it is free after its lease", reason=str(error))
+        return
+    if not is_released:
+        log.warning("the lock was somebody else's by the end of the run, or the store lost the answer")
 
 
 async def _steps(run: Run) -> str | None:
@@ -96,6 +108,7 @@ async def _steps(run: Run) -> str | None:
         await note_served(run, matched)
         if not run.quota.is_limited:
             await _digests(run, woken)
+        await note_refusals(run)
         run.parts.watch("sweep")
         await sweep(run)
         await run.quota.give_back()
@@ -151,7 +164,8 @@ async def _keep(run: Run) -> None:
         )
     except StoreError as error:
         log.warning("the report could not be kept", reason=str(error))
-    log.info("run", **{key: value for key, value in sealed.items() if key != "run_id"})
+    level = logging.ERROR if report.status is Status.FAILED else logging.INFO
+    log.log(level, "run", **{key: value for key, value in sealed.items() if key != "run_id"})
 
 
 def holder_name(run_id: str) -> str:

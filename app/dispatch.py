@@ -7,6 +7,7 @@ wall, an open circuit or a store that fails stops the next ones.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -28,6 +29,7 @@ Work = Callable[[str, User | None], Awaitable[bool]]
 OUT_OF_TIME = Attempt(Outcome.PAUSED, "the run's time was over before it was sent")
 RETRY_AFTER_MAX_S = 60.0  # a longer wait belongs to the next run
 REPEAT_AFTER_S = 1.0
+LEVELS = {Outcome.ACCEPTED: logging.INFO, Outcome.PAUSED: logging.ERROR}
 BATCH_SHARE = 8  # people are read in batches of at least a window / BATCH_SHARE while enough are waiting
 
 
@@ -126,7 +128,10 @@ async def _attempt(run: Run, letter: Letter) -> Attempt:
         log.exception("transport raised", transport=run.parts.transport.name, outside=letter.outside_id)
         attempt = Attempt(Outcome.UNCLEAR, f"the transport raised {type(error).__name__}")
     run.pace.note(attempt)
-    log.info(
+    if attempt.outcome is not Outcome.ACCEPTED:
+        run.report.letter_not_taken(attempt.reason)
+    log.log(
+        LEVELS.get(attempt.outcome, logging.WARNING),
         "letter",
         kind=letter.kind,
         outside=letter.outside_id,

@@ -3,7 +3,8 @@
 The first letter of a run goes alone. Each time a whole window of letters was accepted the window doubles, up to
 WINDOW_MAX; an answer that is neither ACCEPTED nor REJECTED halves it. The circuit opens (PAUSED: no further
 claim in this run) when the provider says that the account is at fault, after UNCLEAR_FIRST_MAX unclear letters
-before the first accepted one, or after BAD_STREAK_MAX unclear or rejected ones in a row after it.
+before the first accepted one, or after BAD_STREAK_MAX unclear or rejected ones in a row, whether one was accepted
+before or not: a provider that blocks us refuses everybody from the first letter on.
 """
 
 from __future__ import annotations
@@ -67,11 +68,10 @@ class Pace:
         self.window, self._accepted_in_window = max(1, self.window // 2), 0
 
     def _bad(self, attempt: Attempt) -> None:
-        if self._any_accepted:
-            self._bad_streak += 1
-            if self._bad_streak >= self._limits.bad_streak_max:
-                self._open(f"{self._bad_streak} letters in a row were unclear or rejected", attempt)
-        elif attempt.outcome is Outcome.UNCLEAR:
+        self._bad_streak += 1
+        if self._bad_streak >= self._limits.bad_streak_max:
+            self._open(f"{self._bad_streak} letters in a row were unclear or rejected", attempt)
+        if attempt.outcome is Outcome.UNCLEAR and not self._any_accepted:
             self._unclear_first += 1
             if self._unclear_first >= self._limits.unclear_first_max:
                 self._open(f"the first {self._unclear_first} letters were unclear", attempt)

@@ -72,6 +72,7 @@ class Run:
     pace: Pace
     quota: Quota
     now: datetime
+    refused: list[tuple[User, str]] = field(default_factory=list)  # letters since the last accepted one, and why
 
     @property
     def store(self) -> Store:

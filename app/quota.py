@@ -18,7 +18,9 @@ class Quota:
 
     def __init__(self, store: Store, *, daily_max: int | None, clock: Callable[[], datetime]) -> None:
         self._store, self._daily_max, self._clock = store, daily_max, clock
-        self._held = {True: 0, False: 0}
+        self._day = clock().date()
+        self._is_turned = False  # midnight has passed in this run
+        self._held = {True: 0, False: 0}  # of that day
         self._spent = {True: False, False: False}
         self._asking = asyncio.Lock()
 
@@ -31,13 +33,10 @@ class Quota:
         if self._daily_max is None:
             return True
         async with self._asking:
+            self._turn()
             if self._held[digest] == 0 and not self._spent[digest]:
                 granted = await quota.take(
-                    self._store,
-                    day=self._clock().date(),
-                    want=BLOCK_LETTERS,
-                    daily_max=self._daily_max,
-                    digests=digest,
+                    self._store, day=self._day, want=BLOCK_LETTERS, daily_max=self._daily_max, digests=digest
                 )
                 self._held[digest] = granted
                 self._spent[digest] = granted == 0
@@ -46,17 +45,26 @@ class Quota:
             self._held[digest] -= 1
             return True
 
+    def _turn(self) -> None:
+        """At midnight what is left of yesterday's block is worth nothing, and today has letters of its own."""
+        if (today := self._clock().date()) != self._day:
+            self._day, self._is_turned = today, True
+            self._held = dict.fromkeys(self._held, 0)
+            self._spent = dict.fromkeys(self._spent, False)
+
     def untaken(self, *, digest: bool) -> None:
-        """A letter that was taken into account did not leave."""
-        if self._daily_max is not None:
+        """A letter that was taken into account did not leave. Over midnight it may be yesterday's: then it is lost."""
+        self._turn()
+        if self._daily_max is not None and not self._is_turned:
             self._held[digest] += 1
 
     async def give_back(self) -> None:
         """At the end of the run. Raises StoreError."""
+        self._turn()
         for digest, count in self._held.items():
             if count:
                 self._held[digest] = 0
-                await quota.give_back(self._store, day=self._clock().date(), count=count, digests=digest)
+                await quota.give_back(self._store, day=self._day, count=count, digests=digest)
 
     def renews_at(self) -> datetime:
         """When the next day's letters may leave: midnight UTC."""

@@ -13,6 +13,7 @@ from ledger.store import Counts
 ERRORS_MAX = 50  # an answer is read by callers that take 64 KB at most
 FAILED_SOURCES_MAX = 50
 REASON_MAX_CHARS = 200
+HIDDEN = ("errors_more", "not_taken", "not_taken_why", "reason", "sealed", "ai")  # shown in other words, or not at all
 
 
 class Status(StrEnum):
@@ -94,6 +95,8 @@ class Report:
     remaining: Remaining = field(default_factory=Remaining)
     errors: list[str] = field(default_factory=list)
     errors_more: int = 0
+    not_taken: int = 0  # attempts whose letter was not taken, or may not have been
+    not_taken_why: str = ""  # of the first
     sealed: dict[str, Any] | None = None
 
     def error(self, where: str, reason: str) -> None:
@@ -102,6 +105,10 @@ class Report:
             self.errors.append(f"{where}: {reason}"[:REASON_MAX_CHARS])
         else:
             self.errors_more += 1
+
+    def letter_not_taken(self, reason: str) -> None:
+        self.not_taken += 1
+        self.not_taken_why = self.not_taken_why or reason
 
     def source_failed(self, name: str, reason: str) -> None:
         if len(self.sources.failed) < FAILED_SOURCES_MAX:
@@ -131,6 +138,9 @@ class Report:
 
     def seal(self, closing: Counts) -> dict[str, Any]:
         """Fix the report before it is kept; `closing` is the cost of what still follows. Answer and log agree."""
+        if self.not_taken:
+            count = "one letter was" if self.not_taken == 1 else f"{self.not_taken} letters were"
+            self.error("mail", f"{count} not taken, or unclear; the first: {self.not_taken_why}")
         for name, count in asdict(closing).items():
             setattr(self.cost, name, getattr(self.cost, name) + count)
         self.cost = replace(self.cost)  # what follows is counted on the old one
@@ -141,7 +151,7 @@ class Report:
         """The documented shape; instants as ISO 8601 in UTC."""
         if self.sealed is not None:
             return self.sealed
-        shown = {k: v for k, v in _plain(self).items() if k not in ("errors_more", "reason", "sealed", "ai")}
+        shown = {k: v for k, v in _plain(self).items() if k not in HIDDEN}
         shown["status"] = self.status.value
         shown["started_at"] = self.started_at.isoformat()
         shown["took_s"] = round(self.took_s, 3)

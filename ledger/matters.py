@@ -1,7 +1,7 @@
 """What the operator is to be told: gathered until a letter may go, one a day at most, and at most once.
 
 One document. The letter's claim is the swap that empties it; a run that dies then has told nobody, and the matter
-comes again with the next run that meets it.
+comes again with the next run that meets it. A letter that was not taken puts its matters back.
 """
 
 from __future__ import annotations
@@ -55,6 +55,20 @@ async def claim(store: Store, *, now: datetime) -> Matters | None:
     if not await _write(store, held, Matters(told_at=now, nonce=taken.nonce)):
         return None
     return taken
+
+
+async def put_back(store: Store, taken: Matters, *, told_at: datetime | None) -> None:
+    """After `claim`, if the letter certainly was not taken: its matters stand open again, with their times.
+
+    `told_at` says from when the next letter waits; None: it may go at once.
+    """
+    for _ in range(TRIES_MAX):
+        held = await _read(store)
+        if held is None:
+            return
+        both = dict(list({**held.record.open, **taken.open}.items())[:MATTERS_MAX])
+        if await _write(store, held, Matters(open=both, told_at=told_at, nonce=ids.new_nonce())):
+            return
 
 
 async def _read(store: Store) -> Stored[Matters] | None:

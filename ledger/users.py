@@ -12,7 +12,7 @@ from ledger.collections import DELIVERIES, DIGESTS, FEEDBACK, MATCHES, SESSIONS,
 from ledger.documents import BadRecord, Stored, decode, encode, raised
 from ledger.lifecycle import REJECTED_STREAK_MAX, State, Via
 from ledger.records import Delivery, Stop, User
-from ledger.store import Delete, Doc, Snapshot, Store, every
+from ledger.store import Delete, Doc, Snapshot, Store, Swap, Write, every
 
 SWAP_TRIES_MAX = 5
 TOKEN_MAX_CHARS = 100
@@ -229,6 +229,7 @@ async def delete(store: Store, uid: str, *, now: datetime) -> int | None:
 
 
 async def _remove_person(store: Store, uid: str) -> bool:
+    """False: there is none. The mark of a complaint stands under the address that the person had last."""
     for _ in range(SWAP_TRIES_MAX):
         found = (await store.get(USERS, [uid])).get(uid)
         if found is None:
@@ -236,12 +237,20 @@ async def _remove_person(store: Store, uid: str) -> bool:
         mark = _mark(found.data)
         if mark == found.data:
             return False
-        if mark is None:
-            if await store.commit([Delete(USERS, uid, version=found.version)]):
-                return True
-        elif await store.swap(USERS, {uid: (found.version, mark)}):
+        if await store.commit(await _removal(store, found, mark)):
             return True
-    return False
+    raise Contended("the user document kept changing; try again")
+
+
+async def _removal(store: Store, user: Snapshot, mark: dict[str, object] | None) -> list[Write]:
+    if mark is None:
+        return [Delete(USERS, user.id, version=user.version)]
+    address = user.data.get("address")
+    home = ids.uid_of(address) if isinstance(address, str) else user.id
+    pointer = (await store.get(USERS, [home])).get(home) if home != user.id else None
+    if pointer is None:
+        return [Swap(USERS, user.id, user.version, mark)]
+    return [Delete(USERS, user.id, version=user.version), Swap(USERS, home, pointer.version, {**mark, "uid": home})]
 
 
 def _mark(data: Mapping[str, object]) -> dict[str, object] | None:

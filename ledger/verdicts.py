@@ -194,8 +194,16 @@ def unscored(verdict: Verdict, *, why: str, now: datetime) -> Verdict:
     return _final(verdict, VerdictState.UNSCORED, why=why, now=now, wake_at=now if verdict.carried else None)
 
 
-def dropped(verdict: Verdict, *, why: str, now: datetime) -> Verdict:
+def let_go(verdict: Verdict, *, why: str, now: datetime) -> Verdict:
+    """A carried pair that nobody waits for any more. A model's word stays: it is never paid for twice."""
+    if verdict.state is VerdictState.DECIDED:
+        return told(verdict)
     return _final(verdict, VerdictState.DROPPED, why=why, now=now, wake_at=None)
+
+
+def asleep(verdict: Verdict, *, until: datetime) -> Verdict:
+    """A carried pair of somebody who pauses: its document carries it to the end of the pause."""
+    return replace(verdict, carried=True, wake_at=until)
 
 
 def told(verdict: Verdict) -> Verdict:

@@ -12,11 +12,12 @@ from app.quota import OVER
 from app.steps.bulk import chosen, note_catch_ups, queue, unserved, without_letter
 from app.steps.choose import Choice
 from app.steps.match import Matched, Wanted
+from app.steps.people import note_outcome
 from app.steps.wake import Woken
-from ledger import deliveries, ids, jobs, users
+from ledger import deliveries, ids, jobs
 from ledger.deliveries import Row, best_first
 from ledger.lifecycle import ALERT_AFTER, Attempt, Outcome, State
-from ledger.records import Delivery, Stop, User
+from ledger.records import Delivery, User
 from ledger.store import StoreError
 from mail.render import render_alert
 
@@ -108,20 +109,6 @@ def _count(run: Run, attempt: Attempt, rows: Sequence[Delivery]) -> None:
     else:
         for row in rows:
             run.report.rows(row.state)
-
-
-async def note_outcome(run: Run, user: User, attempt: Attempt) -> None:
-    """What an attempt says about the person: a mailbox that does not exist, or letters refused in a row."""
-    now = run.parts.clock()
-    if attempt.suppress:
-        await users.stop(run.store, user.uid, Stop.BOUNCED, detail=attempt.reason, now=now)
-        run.report.error("users", f"one was stopped: the mailbox does not exist ({attempt.reason})")
-        return
-    if attempt.outcome not in (Outcome.ACCEPTED, Outcome.REJECTED):
-        return
-    rejected = attempt.outcome is Outcome.REJECTED
-    if await users.note_letter(run.store, user, rejected=rejected, reason=attempt.reason, now=now):
-        run.report.error("users", f"one was stopped: letters were rejected in a row ({attempt.reason})")
 
 
 async def _close_decided(run: Run, matched: Matched, left: Sequence[str]) -> None:

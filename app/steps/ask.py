@@ -11,10 +11,12 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import structlog
+
 from app.parts import Run
 from app.patience import Patience
 from app.prices import Price
-from app.purse import Purse
+from app.purse import Over, Purse
 from app.steps.pairs import Pair, batches
 from ledger import ids, verdicts
 from ledger.records import User
@@ -24,6 +26,8 @@ from ledger.verdicts import Held, Verdict
 from scan.opinion import Opinion, heard
 from scan.prompt import PROMPT_VERSION, profile_version, question
 from scan.verdict import End, Judge, Question, Reply, Usage
+
+log = structlog.get_logger()
 
 ROOM_AGAIN = 3  # times the room, for what a cut answer left out
 
@@ -62,6 +66,11 @@ class Asking:
             except StoreError as error:
                 self.failure = self.failure or error
                 self.patience.stop("the store cannot be used")
+            except Exception as error:  # one person's fault, ours or theirs, never stops the rest; it comes again
+                self.run.report.error("verdicts", f"one call could not be made: {type(error).__name__}")
+                log.exception("call failed")
+                for pair in pairs:
+                    pair.left = Over("its call could not be made")
 
     async def _claim_and_ask(self, user: User, named: Mapping[str, Pair]) -> None:
         """The guarantee: the documents exist before the call, and it carries exactly those that were won."""
@@ -82,13 +91,15 @@ class Asking:
         first = await self._paid(user, _question(user, won), most)
         opinions, faults = _heard(first, won, user)
         replies = [first]
-        if first.end is End.CUT and faults:
-            missing = {name: won[name] for name in faults}
-            if (second := await self._with_more_room(user, missing)) is not None:
-                more, faults = _heard(second, missing, user)
-                opinions |= more
-                replies.append(second)
-        await self._fill(user, won, opinions, faults, usage=sum((reply.usage for reply in replies), Usage()))
+        try:
+            if first.end is End.CUT and faults:
+                missing = {name: won[name] for name in faults}
+                if (second := await self._with_more_room(user, missing)) is not None:
+                    more, faults = _heard(second, missing, user)
+                    opinions |= more
+                    replies.append(second)
+        finally:  # what was heard is paid for, whatever becomes of the rest
+            await self._fill(user, won, opinions, faults, usage=sum((reply.usage for reply in replies), Usage()))
 
     async def _claim(self, named: Mapping[str, Pair]) -> dict[str, Pair]:
         pairs = named.values()

@@ -6,7 +6,6 @@ A pair that is to be mailed keeps its `wake_at` until its row exists, so that a 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 
 from app.parts import Run
 from app.steps.match import Matched
@@ -26,17 +25,24 @@ async def add_carried(
     people: Mapping[str, User],
     due: Mapping[str, Sequence[Held]],
 ) -> None:
-    """Put the due pairs into the cases of their people; those that nobody waits for any more are dropped."""
+    """Put the due pairs into the cases of their people.
+
+    Those of somebody who pauses wait for the end. Those that nobody waits for any more are dropped, but for the word
+    of a model: it was paid for, and is kept for when it is wanted again.
+    """
     known = {pair.verdict.id for case in cases.values() for pair in case.pairs}
     held = [one for ones in due.values() for one in ones if one.record.id not in known]
     jobs = await _jobs(run, held)
-    dropped: list[tuple[Held, verdicts.Verdict]] = []
+    changed: list[tuple[Held, verdicts.Verdict]] = []
     for one in held:
         user = people.get(one.record.uid)
-        fits = _still_fits(user, one, jobs, now=run.now)
+        if user is not None and user.active and user.paused_until is not None and user.paused_until > run.now:
+            changed.append((one, verdicts.asleep(one.record, until=user.paused_until)))
+            continue
+        fits = _still_fits(user, one, jobs)
         if user is None or isinstance(fits, str):
             why = fits if isinstance(fits, str) else "its user has gone"
-            dropped.append((one, verdicts.dropped(one.record, why=why, now=run.now)))
+            changed.append((one, verdicts.let_go(one.record, why=why, now=run.now)))
             continue
         case = cases.get(user.uid)
         if case is None:
@@ -46,19 +52,15 @@ async def add_carried(
             cases[user.uid] = case
         case.pairs.append(Pair(one.record, one.version, fits))
         case.carried.add(one.record.key)
-    await verdicts.change(run.store, dropped)
+    await verdicts.change(run.store, changed)
 
 
-def _still_fits(
-    user: User | None, held: Held, jobs: Mapping[str, Job], *, now: datetime
-) -> tuple[tuple[Fit, Job], ...] | str:
+def _still_fits(user: User | None, held: Held, jobs: Mapping[str, Job]) -> tuple[tuple[Fit, Job], ...] | str:
     """The jobs of the pair that fit as the profile is now, as of when it was wanted; or why there is none."""
     if user is None:
         return "its user has gone"
     if not user.active:
         return f"its user has stopped: {user.stopped or 'inactive'}"
-    if user.paused_until is not None and user.paused_until > now:
-        return "its user is paused"
     verdict = held.record
     found = [jobs[id_] for id_ in (verdict.job_id, *verdict.twins) if id_ in jobs]
     decisions = [(decide(user, job, now=verdict.created_at), job) for job in found]

@@ -11,8 +11,8 @@ from app.dispatch import OUT_OF_TIME, dispatch, send
 from app.parts import Run
 from app.quota import OVER
 from app.silence import notes_for, silent_sources
-from app.steps.alerts import note_outcome
 from app.steps.digest_rows import leave_over, open_rows_of, pinned, rows_of, wait_for_next, waiting_rows
+from app.steps.people import note_outcome
 from app.steps.wake import Woken
 from ledger import deliveries, digests
 from ledger.deliveries import Row

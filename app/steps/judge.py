@@ -50,6 +50,7 @@ async def judge(run: Run, matched: Matched, woken: Woken) -> Matched:
     await _give_up(run, cases)
     await _ask(run, cases)
     await _carry_the_rest(run, cases)
+    await _let_go(run, cases)
     return _with_verdicts(run, matched, cases)
 
 
@@ -161,6 +162,17 @@ async def _carry_the_rest(run: Run, cases: Mapping[str, Case]) -> None:
         run.report.error("verdicts", f"{count} pairs wait for theirs: {why}")
     run.report.remaining.pairs += sum(over is OUT_OF_TIME for _, over in left)
     run.report.matches.undecided += sum(len(case.pending()) for case in cases.values())
+
+
+async def _let_go(run: Run, cases: Mapping[str, Case]) -> None:
+    """Decided pairs that no longer reach their person's threshold ask for no more attention."""
+    below = [
+        pair
+        for case in cases.values()
+        for pair in case.pairs
+        if pair.verdict.is_decided and pair.verdict.wake_at is not None and not _is_fit(pair.verdict, case.user)
+    ]
+    await verdicts.change(run.store, [(pair.held, verdicts.told(pair.verdict)) for pair in below])
 
 
 def _with_verdicts(run: Run, matched: Matched, cases: Mapping[str, Case]) -> Matched:

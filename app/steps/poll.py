@@ -38,6 +38,8 @@ BACKOFF_DOUBLINGS_MAX = 6
 async def poll(run: Run) -> None:
     """Poll every due source, all at once; each failure is that source's own."""
     configured = run.parts.sources
+    if not configured:
+        run.report.error("sources", "none is configured: nothing can be found")
     due, bad = await sources.due(run.store, list(configured), now=run.now)
     for error in bad:
         run.report.error("sources", str(error))
@@ -70,7 +72,11 @@ async def _poll_one(run: Run, source: Source, held: Held) -> None:
         run.report.sources.not_due += 1
         return
     state = _due_for_a_full_look(booked.record, now=now)
-    answer = await source.poll(state, now=now, deadline_s=deadline_s)
+    try:
+        answer = await source.poll(state, now=now, deadline_s=deadline_s)
+    except Exception as error:  # no source should raise; one that does has failed, as far as people are concerned
+        log.exception("source raised", source=source.name)
+        answer = Failed(Health.MALFORMED, f"could not be read: {type(error).__name__}")
     match answer:
         case Items():
             after = await _take_in(run, source, state, answer, now=now)
@@ -181,15 +187,24 @@ def _succeeded(state: SourceState, health: Health, *, wait_s: float, source: Sou
 
 def _failed(run: Run, source: Source, state: SourceState, failed: Failed, *, now: datetime) -> SourceState:
     run.report.source_failed(source.name, failed.reason + _silent_since(state, now=now))
-    log.warning("source failed", source=source.name, health=failed.health.value, reason=failed.reason)
     wait_s = float(source.min_interval_s)
     if failed.health is Health.REFUSED:
         wait_s = max(wait_s, min(BACKOFF_MAX_S, wait_s * 2 ** min(state.failures, BACKOFF_DOUBLINGS_MAX)))
     if failed.retry_after_s is not None:
         wait_s = max(wait_s, failed.retry_after_s)
+    next_poll_at = now + timedelta(seconds=wait_s)
+    log.warning(
+        "source failed",
+        source=source.name,
+        health=failed.health.value,
+        reason=failed.reason,
+        failures=state.failures + 1,
+        last_answer=state.ok_at.isoformat() if state.ok_at is not None else "never",
+        next_poll=next_poll_at.isoformat(),
+    )
     return replace(
         state,
-        next_poll_at=now + timedelta(seconds=wait_s),
+        next_poll_at=next_poll_at,
         health=failed.health,
         reason=failed.reason,
         failures=state.failures + 1,

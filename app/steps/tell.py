@@ -9,6 +9,7 @@ from app.parts import Run
 from ledger import ids, matters
 from ledger.collections import SOURCES
 from ledger.documents import BadRecord, decode
+from ledger.lifecycle import Outcome
 from ledger.records import Health, SourceState
 from ledger.sources import SILENT_AFTER
 from mail.notes import to_operator
@@ -34,7 +35,12 @@ async def tell_operator(run: Run) -> None:
         return
     lines = [f"{what} (since {since:%d %b %H:%M} UTC)" for what, since in sorted(taken.open.items())]
     letter = to_operator(operator, lines=lines, outside_id=ids.outside_id(taken.nonce), at=now, site=run.parts.site)
-    await send(run, letter)
+    attempt = await send(run, letter)
+    if attempt.outcome in (Outcome.ACCEPTED, Outcome.UNCLEAR):
+        return
+    # Not taken: the next run tries again, or after a refusal the next day.
+    await matters.put_back(run.store, taken, told_at=now if attempt.outcome is Outcome.REJECTED else taken.told_at)
+    run.report.error("operator", f"the letter was not taken: {attempt.reason}")
 
 
 async def _met(run: Run) -> list[str]:

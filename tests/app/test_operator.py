@@ -118,6 +118,34 @@ async def test_a_run_that_dies_while_telling_tells_at_most_once(scene: Scene) ->
             assert len(told(scene)) - before <= 1
 
 
+@pytest.mark.parametrize("outcome", [Outcome.DEFERRED, Outcome.PAUSED])
+async def test_a_letter_that_was_not_taken_comes_with_the_next_run(scene: Scene, outcome: Outcome) -> None:
+    await with_a_job(scene)
+    await scene.run(outcomes=[Attempt(Outcome.UNCLEAR, "timeout"), Attempt(outcome, "450 come back")])
+    assert told(scene) == []
+    assert any("operator: the letter was not taken: 450" in error for error in scene.reports[-1].errors)
+    scene.later(minutes=15)
+    await scene.run()
+    assert [
+        "may or may not have arrived (since 30 Nov 07:00" in text.replace("\n", " ") or text for text in told(scene)
+    ]
+    assert len(told(scene)) == 1
+    scene.later(minutes=15)
+    await scene.run()
+    assert len(told(scene)) == 1
+
+
+async def test_a_letter_that_was_refused_is_tried_again_a_day_later(scene: Scene) -> None:
+    await with_a_job(scene)
+    await scene.run(outcomes=[Attempt(Outcome.UNCLEAR, "timeout"), Attempt(Outcome.REJECTED, "550 no")])
+    scene.later(hours=12)
+    await scene.run()
+    assert told(scene) == []
+    scene.later(hours=12)
+    await scene.run()
+    assert len(told(scene)) == 1
+
+
 async def test_without_an_operator_nothing_is_written_or_sent(sqlite_store: SqliteStore) -> None:
     scene = Scene(sqlite_store)
     await with_a_job(scene)

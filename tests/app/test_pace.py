@@ -44,8 +44,9 @@ def test_three_unclear_before_the_first_accepted_open_the_circuit() -> None:
     assert "unclear" in (noted(UNCLEAR, UNCLEAR, UNCLEAR).paused or "")
 
 
-def test_rejected_letters_do_not_open_it_before_the_first_accepted() -> None:
-    assert noted(*[REJECTED] * 50).paused is None
+def test_a_few_bad_addresses_before_the_first_accepted_do_not_open_it_and_twenty_do() -> None:
+    assert noted(*[REJECTED] * (BAD_STREAK_MAX - 1)).paused is None
+    assert noted(*[REJECTED] * BAD_STREAK_MAX).paused is not None
 
 
 def test_twenty_bad_ones_in_a_row_open_it_and_one_accepted_starts_the_count_anew() -> None:

@@ -7,6 +7,7 @@ from datetime import date, timedelta
 
 import pytest
 
+from app.quota import Quota
 from ledger import quota
 from ledger.lifecycle import Attempt, Outcome, State, Via
 from ledger.records import Mode
@@ -31,6 +32,20 @@ async def test_what_yesterdays_digests_needed_is_held_back_from_the_alerts(store
     morrow = DAY + timedelta(days=1)
     assert await quota.take(store, day=morrow, want=100, daily_max=50, digests=False) == 20
     assert await quota.take(store, day=morrow, want=100, daily_max=50, digests=True) == 30
+
+
+async def test_over_midnight_what_was_left_of_yesterday_is_worth_nothing_today(store: Store) -> None:
+    now = START.replace(hour=23, minute=59)
+    run = Quota(store, daily_max=30, clock=lambda: now)
+    assert [await run.take(digest=False) for _ in range(3)] == [True] * 3
+    now += timedelta(minutes=2)
+    run.untaken(digest=False)  # of yesterday's
+    today = [await run.take(digest=True) for _ in range(17)]
+    await run.give_back()
+    other = Quota(store, daily_max=30, clock=lambda: now)
+    while await other.take(digest=True):
+        today.append(True)
+    assert len(today) == 30
 
 
 @pytest.fixture

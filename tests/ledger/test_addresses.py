@@ -41,6 +41,17 @@ async def test_a_moved_address_leads_to_the_same_person_and_the_old_one_still_do
     assert [user.address async for user in users.everyone(store, _raise)] == [ANN]
 
 
+async def test_after_a_complaint_and_a_deletion_the_mark_stands_under_the_address_it_came_from(store: Store) -> None:
+    uid = await new(store, ANN)
+    assert await addresses.move(store, uid, BOB, now=NOW)
+    await users.stop(store, uid, Stop.COMPLAINED, now=NOW)
+    assert await users.delete(store, uid, now=NOW) is not None
+    assert await users.delete(store, uid, now=NOW) is None
+    assert (await addresses.home(store, ANN)).user is None
+    kept = (await store.get(USERS, [ids.uid_of(BOB)]))[ids.uid_of(BOB)].data
+    assert (kept["stopped"], kept["address"]) == ("complained", "")
+
+
 async def test_of_two_who_move_to_one_address_and_one_who_signs_up_with_it_one_has_it(open_store: OpenStore) -> None:
     stores = [await open_store() for _ in range(3)]
     one, two = await new(stores[0], ANN), await new(stores[0], BOB)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -19,7 +19,7 @@ from ledger.lifecycle import Attempt, DigestState, State
 from ledger.records import Delivery, Mode, Search, SourceState, User
 from ledger.store import Store, every
 from mail.letter import Site
-from scan.posting import Answer, Items, Posting
+from scan.posting import Answer, Items, Posting, Source
 from scan.verdict import Judge
 from tests.proofs.stopping import Building, Stopped, StoppingStore, StoppingTransport, Stops
 
@@ -70,7 +70,11 @@ class Scene:
         return (await users.save_profile(self.store, address, edit, now=at or self.now)).user
 
     async def run(
-        self, stops: Stops | None = None, outcomes: Sequence[Attempt] = (), store: Store | None = None
+        self,
+        stops: Stops | None = None,
+        outcomes: Sequence[Attempt] = (),
+        store: Store | None = None,
+        sources: Mapping[str, Source] | None = None,
     ) -> Report | Skipped | None:
         """One run of a process of its own; None if it was stopped."""
         stops = stops or Stops()
@@ -78,7 +82,7 @@ class Scene:
         parts = Parts(
             settings=settings,
             store=store or StoppingStore(self.store, stops),
-            sources={self.board.name: self.board},
+            sources={self.board.name: self.board} if sources is None else sources,
             transport=StoppingTransport(self.building, stops, outcomes),
             site=Site(base_url="https://scout.example.com", mail_from="Scout <scout@example.com>"),
             clock=lambda: self.now,

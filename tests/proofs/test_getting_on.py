@@ -219,3 +219,24 @@ async def test_one_document_that_keeps_changing_is_told_and_comes_again(scene: S
     assert any("kept changing" in error for error in scene.reports[-1].errors)
     await scene.run()
     assert not any("kept changing" in error for error in scene.reports[-1].errors)
+
+
+async def test_a_source_that_raises_is_a_source_that_failed(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    await scene.run()
+
+    async def raises(*_: object, **__: object) -> None:
+        raise KeyError("odd")
+
+    monkeypatch.setattr(scene.board, "poll", raises)
+    scene.later(hours=1)
+    await scene.run()
+    state = (await scene.store.get("sources", ["board"]))["board"].data
+    assert (state["failures"], state["health"]) == (1, "malformed")
+    assert scene.reports[-1].sources.failed == [{"name": "board", "reason": "could not be read: KeyError"}]
+
+
+async def test_without_a_source_the_report_says_so(scene: Scene) -> None:
+    assert scene.reports == []
+    outcome = await scene.run(sources={})
+    assert outcome is not None
+    assert scene.reports[-1].errors == ["sources: none is configured: nothing can be found"]
