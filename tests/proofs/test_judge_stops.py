@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -212,14 +212,9 @@ async def test_who_has_a_row_costs_no_call(new_store: NewStore) -> None:
     assert scene.building.jobs("alert")[INSTANT, "three"] == 1
 
 
-@pytest.mark.parametrize(
-    ("fields", "why"),
-    [({"active": False}, "its user has stopped"), ({"paused_until": START + timedelta(days=9)}, "its user is paused")],
-)
-async def test_nothing_is_asked_or_mailed_for_somebody_who_has_gone_meanwhile(
-    new_store: NewStore, fields: dict[str, datetime], why: str
-) -> None:
-    scene, bench = await _stage(await new_store())
+async def _after_two_who_are_not_there(store: Store, **fields: Any) -> tuple[Scene, Bench, int]:
+    """Nobody has answered about their pairs, and by the next run they have changed so."""
+    scene, bench = await _stage(store)
     bench.answers = [Reply(End.UNCLEAR, reason="timeout")] * 4
     await scene.run()
     calls = bench.calls
@@ -227,8 +222,26 @@ async def test_nothing_is_asked_or_mailed_for_somebody_who_has_gone_meanwhile(
         await scene.person(who, Mode.INSTANT, **fields)
     scene.later(hours=3)
     await scene.run()
+    return scene, bench, calls
+
+
+async def test_nothing_is_asked_or_mailed_for_somebody_who_has_gone_meanwhile(new_store: NewStore) -> None:
+    scene, bench, calls = await _after_two_who_are_not_there(await new_store(), active=False)
     assert bench.calls == calls
     assert _mailed(scene) == Counter()
     found = (await _verdicts(scene.store)).values()
     assert {v.state for v in found} == {VerdictState.DROPPED}
-    assert all(v.why.startswith(why) for v in found)
+    assert all(v.why.startswith("its user has stopped") for v in found)
+
+
+async def test_nothing_is_asked_or_mailed_for_somebody_who_pauses_before_the_pause_is_over(new_store: NewStore) -> None:
+    until = START + timedelta(days=2)
+    scene, bench, calls = await _after_two_who_are_not_there(await new_store(), paused_until=until)
+    await scene.until(until - timedelta(minutes=1))
+    assert bench.calls == calls
+    assert _mailed(scene) == Counter()
+    found = (await _verdicts(scene.store)).values()
+    assert {(v.state, v.wake_at) for v in found} == {(VerdictState.PENDING, until)}
+    await scene.until(until + timedelta(days=2))
+    assert {v.state for v in (await _verdicts(scene.store)).values()} == {VerdictState.UNSCORED}
+    assert set(_mailed(scene)) >= {(who, job) for who in (INSTANT, DAILY) for job in SCORES}
