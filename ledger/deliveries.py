@@ -179,6 +179,15 @@ async def queue(store: Store, rows: Iterable[Delivery]) -> int:
     return len(await store.create(DELIVERIES, {row_id(row): encode(row) for row in rows}))
 
 
+async def count_waiting(store: Store, rows: Sequence[Delivery]) -> int:
+    """How many of these pairs have a row that waits for the next digest, whoever made it."""
+    found = (await store.get(DELIVERIES, [row_id(row) for row in rows])).values()
+    return sum(
+        (s.data.get("state"), s.data.get("via"), s.data.get("period")) == (State.QUEUED.value, Via.DIGEST.value, None)
+        for s in found
+    )
+
+
 async def change(store: Store, changes: Iterable[tuple[Row, Delivery]]) -> list[Delivery]:
     """Swap rows to their new form; one that moved meanwhile is left to whoever moved it. Returns those changed."""
     wanted = {row_id(new): (old.version, new) for old, new in changes if old.record != new}

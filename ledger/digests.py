@@ -22,12 +22,12 @@ from ledger.lifecycle import (
     DIGEST_LIVE,
     DIGEST_RETRY_UNCLEAR,
     FINAL_KEPT,
-    LEFT_OVER_MAX,
     UNCLEAR_PERIODS_MAX,
     Attempt,
     DigestState,
     Outcome,
     State,
+    ends_left_out,
 )
 from ledger.records import Delivery, Digest
 from ledger.schedule import Due, Hour, next_due
@@ -73,7 +73,7 @@ async def pin(
 ) -> Pinned | None:
     """Bind `rows` to the period's digest in one commit; an older live digest is closed as SUPERSEDED.
 
-    `rows` come in the order of the letter, `notes` go to its foot. The older digest's rows come first and outside
+    `rows` come in the order of the letter, `notes` go to its head. The older digest's rows come first and outside
     the cap. None: the period already has its digest, or a row moved; whoever did that carries on.
     """
     nonce = ids.new_nonce()
@@ -236,7 +236,7 @@ def _flipped(row: Delivery, state: DigestState, *, why: str, receipt: str | None
 
 def _left_over(row: Delivery, *, hour: Hour, now: datetime) -> Delivery:
     counted = replace(row, left_over=row.left_over + 1)
-    if counted.left_over >= LEFT_OVER_MAX:
+    if ends_left_out(row.left_over):
         return deliveries.final(counted, State.EXPIRED, now=now, why="two digests had no room for it")
     return replace(counted, period=None, wake_at=next_due(hour, now).at)
 

@@ -221,7 +221,7 @@ class Digest:
     why: str = ""
     receipt: str | None = None
     expire_at: Instant | None = None
-    notes: tuple[str, ...] = ()  # what its foot says besides; kept, so that a repeat is the same letter
+    notes: tuple[str, ...] = ()  # what its head says besides; kept, so that a repeat is the same letter
 
 
 @tolerant

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -16,18 +16,16 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
-from ledger.lifecycle import ALERT_CAP_JOBS
+from ledger.lifecycle import ALERT_CAP_JOBS, ends_left_out
 from ledger.records import Delivery, User
 from mail.clean import host_of, line, reason_line, web_link
+from mail.dates import moment, period_name
 from mail.envelope import fits
 from mail.letter import SUBJECT_MAX_CHARS, Letter, Site
 
 NOTES_MAX = 5
 NOTE_MAX_BYTES = 300
 TITLE_IN_SUBJECT_MAX_BYTES = 240
-
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 class Limits(NamedTuple):
@@ -85,16 +83,25 @@ class Shown:
     twins: tuple[tuple[str, str], ...]  # (link, host)
 
 
-def render_alert(user: User, rows: Sequence[Delivery], *, outside_id: str, at: datetime, site: Site) -> Letter:
+class Later(NamedTuple):
+    """Jobs that fit, too, and for which an alert had no room: they wait for the digest of that hour."""
+
+    jobs: int
+    at: datetime
+
+
+def render_alert(
+    user: User, rows: Sequence[Delivery], *, outside_id: str, at: datetime, site: Site, later: Later | None = None
+) -> Letter:
     """The letter for new jobs, holding exactly the rows given: 1 to ALERT_CAP_JOBS, best first.
 
     Raises ValueError for another number of rows.
     """
     if not 0 < len(rows) <= ALERT_CAP_JOBS:
         raise ValueError(f"an alert holds 1 to {ALERT_CAP_JOBS} jobs, not {len(rows)}")
-    draft = _Draft(user, "alert", outside_id, at, site, total=len(rows), when="", notes=())
+    draft = _Draft(user, "alert", outside_id, at, site, rows, later=later)
     for limits in (GENEROUS, TIGHT):
-        letter = draft.written(rows, limits)
+        letter = draft.written(len(rows), limits)
         if fits(letter.text, letter.html):
             return letter
     raise ValueError("the letter is too long even with short fields")
@@ -105,6 +112,7 @@ def render_digest(
     rows: Sequence[Delivery],
     *,
     more: int,
+    ending: int = 0,
     period: str,
     outside_id: str,
     at: datetime,
@@ -113,30 +121,23 @@ def render_digest(
 ) -> Letter:
     """The letter of one period; lists as many rows as fit (`Letter.listed`) and counts the rest with `more`.
 
-    Rows are listed in the order given, at least one of them. Raises ValueError if there are none.
+    Rows are listed in the order given, at least one of them. `ending` of `more` expire now, having been left over
+    before. Raises ValueError if there are no rows.
     """
     if not rows:
         raise ValueError("a digest without jobs is not sent")
     shown_notes = tuple(line(note, NOTE_MAX_BYTES) for note in notes[:NOTES_MAX])
-    draft = _Draft(user, "digest", outside_id, at, site, len(rows) + more, period_name(period), shown_notes)
-    letter = draft.written(rows, GENEROUS)
+    when = period_name(period)
+    draft = _Draft(user, "digest", outside_id, at, site, rows, more, ending, when=when, notes=shown_notes)
+    letter = draft.written(len(rows), GENEROUS)
     count = len(rows)
     while not fits(letter.text, letter.html):
-        letter = draft.written(rows[:count], TIGHT)
+        letter = draft.written(count, TIGHT)
         # Tight rows are at most a few KB each, so a tenth less each time ends after a handful of rounds.
         count -= max(1, count // 10)
         if count < 1:
             break
     return letter
-
-
-def period_name(period: str) -> str:
-    """`2026-11-30` -> `Mon 30 Nov 2026`, `2026-W49` -> `week 49 of 2026`."""
-    year, week, number = period.partition("-W")
-    if week:
-        return f"week {int(number)} of {year}"
-    day = date.fromisoformat(period)
-    return f"{_DAYS[day.weekday()]} {day.day} {_MONTHS[day.month - 1]} {day.year}"
 
 
 def age_of(row: Delivery, at: datetime) -> str:
@@ -161,21 +162,27 @@ class _Draft:
     outside_id: str
     at: datetime
     site: Site
-    total: int  # jobs that fit, listed or not
-    when: str
-    notes: tuple[str, ...]
+    rows: Sequence[Delivery]
+    more: int = 0  # further ones that wait, of which `ending` wait no longer
+    ending: int = 0
+    later: Later | None = None
+    when: str = ""
+    notes: tuple[str, ...] = ()
 
-    def written(self, rows: Sequence[Delivery], limits: Limits) -> Letter:
+    def written(self, count: int, limits: Limits) -> Letter:
+        """With the first `count` rows."""
         base = self.site.base_url.rstrip("/")
+        rows, total = self.rows[:count], len(self.rows) + self.more
         unsubscribe_url = f"{base}/unsubscribe/{quote(self.user.token, safe='')}"
         best = line(rows[0].title, TITLE_IN_SUBJECT_MAX_BYTES) or "a job without a title"
         facts = {
             "kind": self.kind,
-            "heading": _count(self.total),
+            "heading": _count(total),
             "when": self.when,
             "best": best,
             "jobs": [_shown(row, self.at, self.site, limits) for row in rows],
-            "more": self.total - len(rows),
+            "left_out": self._left_out(self.rows[count:]),
+            "history_url": f"{base}/me/history",
             "notes": self.notes,
             "me_url": f"{base}/me",
             "unsubscribe_url": unsubscribe_url,
@@ -183,7 +190,7 @@ class _Draft:
         return Letter(
             kind=self.kind,
             to=self.user.address,
-            subject=_subject(self.total, best, self.when),
+            subject=_subject(total, best, self.when),
             text=_template("letter.txt").render(facts),
             html=_template("letter.html").render(facts),
             outside_id=self.outside_id,
@@ -192,6 +199,23 @@ class _Draft:
             unsubscribe_url=unsubscribe_url,
             listed=len(rows),
         )
+
+    def _left_out(self, cut: Sequence[Delivery]) -> str:
+        """How many jobs fit besides those listed, and what comes of them; `digests.close` and `choose` make it so."""
+        if self.later is not None:
+            waits = "waits" if self.later.jobs == 1 else "wait"
+            at = moment(self.later.at, self.user.zone)
+            return f"and {self.later.jobs} more, which {waits} for your daily mail of {at}"
+        more = self.more + len(cut)
+        ending = self.ending + sum(ends_left_out(row.left_over) for row in cut)
+        waits = "waits" if more - ending == 1 else "wait"
+        if not more:
+            return ""
+        if not ending:
+            return f"and {more} more, which {waits} for the next mail"
+        if ending == more:
+            return f"and {more} more, which had no room twice and will not come again"
+        return f"and {more} more: {more - ending} {waits} for the next mail, {ending} will not come again"
 
 
 def _subject(total: int, best: str, when: str) -> str:

@@ -20,6 +20,7 @@ from ledger.documents import BadRecord, decode
 from ledger.records import Delivery, Job, JobState, User
 from ledger.store import Store
 from ledger.verdicts import Verdict, VerdictState
+from mail.dates import moment
 from scan.links import LINK_MAX_CHARS, absolute, canonical
 from scan.match import Fit, NoFit, decide
 
@@ -89,13 +90,13 @@ async def _why(store: Store, user: User, job: Job, now: datetime) -> Answer:
     if verdict is not None and (answer := _by_verdict(user, verdict)) is not None:
         return answer
     if job.state is JobState.SEEN and job.fresh_at is None:
-        when = words.moment(job.first_seen, user.zone)
+        when = moment(job.first_seen, user.zone)
         return Answer(
             f"Too old: it was on the board already when that was first read, {when}.",
             "What a board lists before its first reading is a backlog and is not sent.",
         )
     if (job.fresh_at or job.first_seen) < user.created_at - CATCH_UP:
-        when = words.moment(user.created_at, user.zone)
+        when = moment(user.created_at, user.zone)
         return Answer(f"Too old: it came more than a day before you signed up, {when}.")
     if standing := words.standing(user, now):
         return Answer(standing, f"It would fit: {said.reason}.")

@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from ledger.lifecycle import State, Via
 from ledger.records import Delivery, Mode, User
-from ledger.schedule import BadZone, zone_of
 from mail.clean import host_of, web_link
+from mail.dates import day, moment
 
 LINK_MAX_BYTES = 4000
 MODES = {Mode.INSTANT: "at once", Mode.DAILY: "once a day", Mode.WEEKLY: "on Mondays"}
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-
-
-def moment(at: datetime, zone: str = "UTC") -> str:
-    """`Mon 30 Nov, 08:00`, where the person lives; with the zone's name if that is UTC."""
-    local = at.astimezone(UTC)
-    named = " UTC"
-    with contextlib.suppress(BadZone):
-        local, named = at.astimezone(zone_of(zone)), " UTC" if zone == "UTC" else ""
-    return f"{_DAYS[local.weekday()]} {local.day} {_MONTHS[local.month - 1]}, {local:%H:%M}{named}"
-
-
-def day(at: datetime, zone: str = "UTC") -> str:
-    return moment(at, zone).partition(",")[0]
 
 
 def became(row: Delivery, zone: str = "UTC") -> str:

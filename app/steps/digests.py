@@ -18,7 +18,7 @@ from ledger.collections import DELIVERIES
 from ledger.deliveries import Row, best_first
 from ledger.digests import Held
 from ledger.documents import BadRecord, Stored, decode
-from ledger.lifecycle import DigestState, Outcome, State, Via
+from ledger.lifecycle import DigestState, Outcome, State, Via, ends_left_out
 from ledger.records import Delivery, Digest, SourceState, User
 from ledger.schedule import Due, latest_due, next_due
 from ledger.store import every
@@ -210,11 +210,13 @@ def _render(run: Run, user: User, digest: Held, open_rows: Sequence[Row]) -> Let
 
 def letter_of(site: Site, user: User, digest: Digest, open_rows: Sequence[Row]) -> Letter:
     """The digest's letter: the same at every attempt. Raises ValueError without rows."""
-    shown = [row.record for row in open_rows[: digest.shown]]
+    every_row = [row.record for row in open_rows]
+    shown, left_out = every_row[: digest.shown], every_row[digest.shown :]
     return render_digest(
         user,
         shown,
-        more=len(open_rows) - len(shown),
+        more=len(left_out),
+        ending=sum(ends_left_out(row.left_over) for row in left_out),
         period=digest.period,
         outside_id=digest.outside,
         at=digest.created_at,

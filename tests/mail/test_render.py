@@ -7,9 +7,10 @@ from html.parser import HTMLParser
 import pytest
 
 from ledger.lifecycle import ALERT_CAP_JOBS
+from mail.dates import period_name
 from mail.envelope import as_bytes
 from mail.letter import LETTER_MAX_BYTES, SUBJECT_MAX_CHARS, Letter, Site
-from mail.render import age_of, period_name, render_alert, render_digest
+from mail.render import age_of, render_alert, render_digest
 from tests.mail.samples import NOW, SITE, row, user
 
 OUTSIDE = "ab" * 16
@@ -53,7 +54,7 @@ def test_the_subject_has_the_count_and_the_best_title() -> None:
     assert alert(row(1)).subject == "1 job fits: Senior Python Developer 1"
     assert alert(row(1), row(2), row(3)).subject == "3 jobs fit: Senior Python Developer 1 +2"
     assert digest(row(1), row(2), more=13).subject == "15 jobs fit, Mon 30 Nov 2026: Senior Python Developer 1 +14"
-    assert digest(row(1), period="2026-W49").subject == "1 job fits, week 49 of 2026: Senior Python Developer 1"
+    assert digest(row(1), period="2026-W49").subject == "1 job fits, week to Mon 30 Nov: Senior Python Developer 1"
 
 
 def test_a_long_title_gives_way_to_count_and_date() -> None:
@@ -114,7 +115,8 @@ def test_age_is_by_the_boards_word_or_by_our_first_sight() -> None:
 
 def test_periods_read_like_dates() -> None:
     assert period_name("2026-01-01") == "Thu 1 Jan 2026"
-    assert period_name("2027-W01") == "week 1 of 2027"
+    assert period_name("2026-W49") == "week to Mon 30 Nov"
+    assert period_name("2027-W01") == "week to Mon 4 Jan"
 
 
 def test_a_digest_says_how_many_more_wait_and_why() -> None:
@@ -138,7 +140,7 @@ def test_unsubscribe_stands_near_the_top_and_at_the_end() -> None:
     link = letter.unsubscribe_url
     assert link is not None
     assert letter.html.index(f'href="{link}"') < letter.html.index("<h1")
-    assert letter.html.rindex(f'href="{link}"') > letter.html.rindex("on your page")
+    assert letter.html.rindex(f'href="{link}"') > letter.html.rindex("in your history")
 
 
 def test_a_job_without_a_usable_link_is_shown_without_one() -> None:
