@@ -15,12 +15,15 @@ import idna
 
 READ_MAX_CHARS = 10_000  # of one field; what lies beyond cannot be shown anyway
 ELLIPSIS = "…"
+JOINERS = "\u200c\u200d"
+SHAPED_FROM = "\u0600"  # Arabic; below it no script is shaped by joiners
 
 # Everything a URL may hold besides letters and digits (RFC 3986), `%` included so that nothing is escaped twice.
 # The single quote is left out: it ends an attribute in sloppy readers.
 _URL_SAFE = "!#$%&()*+,-./:;=?@[]_~"
 _BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_URL_IN_TEXT = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
+_URL_IN_TEXT = re.compile(r"(?:https?://|www\.)\S*[^\s.,;:!?)]", re.IGNORECASE)
+URL_LEFT_OUT = "(link left out)"
 _HOST = re.compile(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]")
 
 
@@ -28,11 +31,12 @@ def line(text: str, max_bytes: int) -> str:
     """One line of visible text, at most `max_bytes` long as UTF-8 with HTML escapes, cut with an ellipsis.
 
     Line breaks, tabs and every other kind of space become one space; control, zero-width, bidirectional and
-    other characters that cannot be seen are dropped.
+    other characters that cannot be seen are dropped, but for a joiner where it shapes what stands beside it.
     """
     text = text[:READ_MAX_CHARS]
     if not text.isprintable():
-        text = "".join(c if c.isprintable() else " " if c.isspace() else "" for c in text)
+        seen = (c if c.isprintable() or _joins(text, at) else " " if c.isspace() else "" for at, c in enumerate(text))
+        text = "".join(seen)
     text = " ".join(text.split())
     if _weight(text) <= max_bytes:
         return text
@@ -41,7 +45,12 @@ def line(text: str, max_bytes: int) -> str:
 
 def reason_line(text: str, max_bytes: int) -> str:
     """Like `line`, without web addresses: a model that was talked into naming one must not pass it on."""
-    return line(_URL_IN_TEXT.sub("", text[:READ_MAX_CHARS]), max_bytes)
+    return line(_URL_IN_TEXT.sub(URL_LEFT_OUT, text[:READ_MAX_CHARS]), max_bytes)
+
+
+def is_showable(text: str) -> bool:
+    """Whether it is one visible line, as `line` makes it."""
+    return text.isprintable() or all(c.isprintable() or _joins(text, at) for at, c in enumerate(text))
 
 
 def web_link(url: str, max_bytes: int) -> str | None:
@@ -72,6 +81,23 @@ def host_of(link: str) -> str:
     return (urlsplit(link).hostname or "").removeprefix("www.")
 
 
+def _joins(text: str, at: int) -> bool:
+    """Whether a joiner or non-joiner stands there between two letters or emoji that it can shape.
+
+    It spells words in Arabic and Indic scripts and makes one emoji of several. Latin, Greek and Cyrillic letters
+    look the same with and without it, so there it could only hide something.
+    """
+    if text[at] not in JOINERS or not 0 < at < len(text) - 1:
+        return False
+    before, after = text[at - 1], text[at + 1]
+    return before >= SHAPED_FROM <= after and _is_letter_or_emoji(before) and _is_letter_or_emoji(after)
+
+
+def _is_letter_or_emoji(character: str) -> bool:
+    category = unicodedata.category(character)
+    return category[0] in "LM" or category in ("So", "Sk")  # Sk: the tones of skin
+
+
 def _ascii_host(host: str) -> str | None:
     if not host.isascii():
         try:
@@ -87,6 +113,10 @@ def _weight(text: str) -> int:
     return len(escape(text).encode("utf-8", "surrogatepass"))
 
 
+def _clings(character: str) -> bool:
+    return character in JOINERS or unicodedata.category(character) in ("Mn", "Mc", "Me", "Sk")
+
+
 def _cut(text: str, max_bytes: int) -> str:
     """Cut at a character that stands alone, preferably at a space."""
     left = max_bytes - len(ELLIPSIS.encode())
@@ -95,7 +125,7 @@ def _cut(text: str, max_bytes: int) -> str:
         left -= _weight(character)
         if left < 0:
             break
-    while end and unicodedata.combining(text[end]):
+    while end and (_clings(text[end]) or text[end - 1] in JOINERS):
         end -= 1
     space = text.rfind(" ", end * 3 // 4, end)
     return text[: space if space > 0 else end].rstrip() + ELLIPSIS

@@ -224,7 +224,7 @@ def _subject(total: int, best: str, when: str) -> str:
     tail = f" +{total - 1}" if total > 1 else ""
     room = SUBJECT_MAX_CHARS - len(head) - len(tail)
     if len(best) > room:
-        best = best[: room - 1].rstrip(" …") + "…"
+        best = line(best[: room - 1], TITLE_IN_SUBJECT_MAX_BYTES).rstrip(" …") + "…"  # no joiner is left at its end
     return head + best + tail
 
 

@@ -63,6 +63,14 @@ def test_a_long_title_gives_way_to_count_and_date() -> None:
     assert subject.endswith("…" + " +14")
 
 
+@pytest.mark.parametrize("skip", range(12))
+def test_a_title_of_joined_emoji_can_be_cut_and_sent(skip: int) -> None:
+    long = digest(row(title="x" * (90 + skip) + "👩\u200d💻" * 200), more=13)
+    assert len(long.subject) <= SUBJECT_MAX_CHARS
+    assert "\u200d…" not in long.subject
+    assert b"=?utf-8?" in as_bytes(long)
+
+
 def test_both_parts_hold_the_same_facts() -> None:
     one = row(
         company="Acme & Söhne",
