@@ -37,7 +37,9 @@ def row_id(row: Delivery) -> str:
     return ids.pair_id(row.uid, row.key)
 
 
-def offered(uid: str, job: Job, *, score: int, reason: str, twin_links: Iterable[str] = (), now: datetime) -> Delivery:
+def offered(
+    uid: str, job: Job, *, score: int, reason: str, search: str = "", twin_links: Iterable[str] = (), now: datetime
+) -> Delivery:
     """The row of a fit, not yet in the store: it freezes what its letter will show."""
     return Delivery(
         uid=uid,
@@ -51,6 +53,7 @@ def offered(uid: str, job: Job, *, score: int, reason: str, twin_links: Iterable
         link=job.link,
         score=score,
         reason=reason,
+        search=search,
         company=job.company,
         place=job.place,
         pay=job.pay,

@@ -13,6 +13,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 import idna
 
+LINK_MAX_BYTES = 20_000  # of any link that was stored: 4,000 characters, of which an escape may make five
 READ_MAX_CHARS = 10_000  # of one field; what lies beyond cannot be shown anyway
 ELLIPSIS = "…"
 JOINERS = "\u200c\u200d"
@@ -38,7 +39,7 @@ def line(text: str, max_bytes: int) -> str:
         seen = (c if c.isprintable() or _joins(text, at) else " " if c.isspace() else "" for at, c in enumerate(text))
         text = "".join(seen)
     text = " ".join(text.split())
-    if _weight(text) <= max_bytes:
+    if weight(text) <= max_bytes:
         return text
     return _cut(text, max_bytes)
 
@@ -73,7 +74,7 @@ def web_link(url: str, max_bytes: int) -> str | None:
     netloc = host if port is None else f"{host}:{port}"
     rest = [_BAD_PERCENT.sub("%25", quote(part, safe=_URL_SAFE)) for part in (parts.path, parts.query, parts.fragment)]
     link = urlunsplit((parts.scheme.lower(), netloc, rest[0] or "/", rest[1], rest[2]))
-    return link if _weight(link) <= max_bytes else None
+    return link if weight(link) <= max_bytes else None
 
 
 def host_of(link: str) -> str:
@@ -109,7 +110,8 @@ def _ascii_host(host: str) -> str | None:
     return host if _HOST.fullmatch(host) else None
 
 
-def _weight(text: str) -> int:
+def weight(text: str) -> int:
+    """Its bytes as UTF-8 with HTML escapes: what the limits count."""
     return len(escape(text).encode("utf-8", "surrogatepass"))
 
 
@@ -122,7 +124,7 @@ def _cut(text: str, max_bytes: int) -> str:
     left = max_bytes - len(ELLIPSIS.encode())
     end = 0
     for end, character in enumerate(text):  # noqa: B007 - the place where the room ran out is what we want
-        left -= _weight(character)
+        left -= weight(character)
         if left < 0:
             break
     while end and (_clings(text[end]) or text[end - 1] in JOINERS):

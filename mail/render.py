@@ -18,7 +18,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
 from ledger.lifecycle import ALERT_CAP_JOBS, ends_left_out
 from ledger.records import Delivery, User
-from mail.clean import host_of, line, reason_line, web_link
+from mail.clean import LINK_MAX_BYTES, host_of, line, reason_line, web_link, weight
 from mail.dates import moment, period_name
 from mail.envelope import fits
 from mail.letter import SUBJECT_MAX_CHARS, Letter, Site
@@ -26,6 +26,7 @@ from mail.letter import SUBJECT_MAX_CHARS, Letter, Site
 NOTES_MAX = 5
 NOTE_MAX_BYTES = 300
 TITLE_IN_SUBJECT_MAX_BYTES = 240
+PREHEADER_MAX_BYTES = 220  # no mailbox shows more than about 140 characters
 
 
 class Limits(NamedTuple):
@@ -39,7 +40,7 @@ class Limits(NamedTuple):
     caveat_bytes: int  # 0: none is shown
     link_bytes: int
     twins: int
-    page: bool  # a link to the job's own page
+    note: bool  # a link to the page where its person may keep a note
 
 
 GENEROUS = Limits(
@@ -51,18 +52,18 @@ GENEROUS = Limits(
     caveat_bytes=250,
     link_bytes=2000,
     twins=4,
-    page=True,
+    note=True,
 )
 TIGHT = Limits(
     title_bytes=120,
     name_bytes=60,
     pay_bytes=40,
-    source_bytes=90,
+    source_bytes=70,
     reason_bytes=90,
     caveat_bytes=0,
     link_bytes=390,
     twins=0,
-    page=False,
+    note=False,
 )
 
 
@@ -72,14 +73,16 @@ class Shown:
 
     title: str
     link: str | None
+    opens: str  # its page here, if its link is too long for the letter
     facts: tuple[str, ...]  # company, place and pay, as far as they are stated
     age: str
     source: str
+    search: str  # which of several searches it fits
     why: str
     caveat: str
     score: str  # "82 of 100", of a model's verdict; empty without one
     not_scored: str  # why there is none though it was wanted
-    page: str  # where its person says whether it was a good one; empty where room is short
+    note: str  # its page here, where its person may keep a note; empty where room is short
     twins: tuple[tuple[str, str], ...]  # (link, host)
 
 
@@ -172,16 +175,17 @@ class _Draft:
     def written(self, count: int, limits: Limits) -> Letter:
         """With the first `count` rows."""
         base = self.site.base_url.rstrip("/")
-        rows, total = self.rows[:count], len(self.rows) + self.more
+        rows, total = self.rows, len(self.rows) + self.more
         unsubscribe_url = f"{base}/unsubscribe/{quote(self.user.token, safe='')}"
         best = line(rows[0].title, TITLE_IN_SUBJECT_MAX_BYTES) or "a job without a title"
+        jobs = [_shown(row, self.at, self.site, limits) for row in rows[:count]]
         facts = {
             "kind": self.kind,
             "heading": _count(total),
             "when": self.when,
-            "best": best,
-            "jobs": [_shown(row, self.at, self.site, limits) for row in rows],
-            "left_out": self._left_out(self.rows[count:]),
+            "preheader": _preheader(rows[0], jobs, limits),
+            "jobs": jobs,
+            "left_out": self._left_out(rows[count:]),
             "history_url": f"{base}/me/history",
             "notes": self.notes,
             "me_url": f"{base}/me",
@@ -197,7 +201,7 @@ class _Draft:
             date=self.at,
             mail_from=self.site.mail_from,
             unsubscribe_url=unsubscribe_url,
-            listed=len(rows),
+            listed=count,
         )
 
     def _left_out(self, cut: Sequence[Delivery]) -> str:
@@ -232,8 +236,17 @@ def _count(total: int) -> str:
     return "1 job fits" if total == 1 else f"{total} jobs fit"
 
 
+def _preheader(best: Delivery, jobs: Sequence[Shown], limits: Limits) -> str:
+    """What a mailbox shows behind the subject, which has the count and the best title: the rest of the first facts."""
+    facts = (line(best.company, limits.name_bytes), line(best.pay, limits.pay_bytes), jobs[0].why.rstrip("."))
+    next_titles = "; ".join(job.title for job in jobs[1:3])
+    return line(". Also: ".join(filter(None, (" · ".join(filter(None, facts)), next_titles))), PREHEADER_MAX_BYTES)
+
+
 def _shown(row: Delivery, at: datetime, site: Site, limits: Limits) -> Shown:
+    page = f"{site.base_url.rstrip('/')}/me/jobs/{quote(row.key, safe='')}"
     link = web_link(row.link, limits.link_bytes)
+    is_too_long = link is None and web_link(row.link, LINK_MAX_BYTES) is not None
     twins = [other for twin in row.twin_links if (other := web_link(twin, limits.link_bytes)) and other != link]
     facts = (
         line(row.company, limits.name_bytes),
@@ -243,14 +256,18 @@ def _shown(row: Delivery, at: datetime, site: Site, limits: Limits) -> Shown:
     source = line(row.source, limits.source_bytes // 2)
     attribution = line(site.attribution.get(row.source, ""), limits.source_bytes)
     unscored_bytes = limits.reason_bytes // 3 if row.not_scored else 0
+    search = line(row.search, limits.reason_bytes // 3)
+    why_bytes = limits.reason_bytes - unscored_bytes - weight(search)
     return Shown(
         title=line(row.title, limits.title_bytes) or "A job without a title",
         link=link,
+        opens=page if is_too_long else "",
         facts=tuple(filter(None, facts)),
         age=age_of(row, at),
         source=attribution or (f"via {source}" if source else ""),
-        page=f"{site.base_url.rstrip('/')}/me/jobs/{quote(row.key, safe='')}" if limits.page else "",
-        why=reason_line(row.verdict_reason or row.reason, limits.reason_bytes - unscored_bytes),
+        note=page if limits.note else "",
+        search=search,
+        why=reason_line(row.verdict_reason or row.reason, why_bytes),
         caveat=reason_line(row.caveat, limits.caveat_bytes) if limits.caveat_bytes else "",
         score="" if row.verdict_score is None else f"{row.verdict_score} of 100",
         not_scored=reason_line(row.not_scored, unscored_bytes) if unscored_bytes else "",

@@ -8,10 +8,9 @@ from typing import Any
 
 from ledger.lifecycle import State, Via
 from ledger.records import Delivery, Mode, User
-from mail.clean import host_of, web_link
+from mail.clean import LINK_MAX_BYTES, host_of, web_link
 from mail.dates import day, moment
 
-LINK_MAX_BYTES = 4000
 MODES = {Mode.INSTANT: "at once", Mode.DAILY: "once a day", Mode.WEEKLY: "on Mondays"}
 
 

@@ -107,8 +107,10 @@ def _rows(
 ) -> tuple[Delivery, ...]:
     """One row per key, best first; twins share it, and its letter lists the links of all."""
     by_key: dict[str, list[Delivery]] = {}
+    has_several = len(user.searches) > 1
     for fit, job in pairs:
-        row = deliveries.offered(user.uid, job, score=fit.score, reason=fit.reason, now=now)
+        search = fit.search if has_several else ""
+        row = deliveries.offered(user.uid, job, score=fit.score, reason=fit.reason, search=search, now=now)
         by_key.setdefault(job.key, []).append(_judged(row, verdicts.get(job.key), user))
     rows: list[Delivery] = []
     for twins in by_key.values():
