@@ -26,11 +26,14 @@ from ledger.lifecycle import (
     State,
     Via,
 )
-from ledger.records import Delivery, Job
+from ledger.records import Delivery, Job, User
 from ledger.schedule import Hour, next_due
 from ledger.store import Snapshot, Store
 
 Row = Stored[Delivery]
+
+GONE_WHY = "its user has gone"
+STOPPED_WHY = "its user has stopped: "  # and by what
 
 
 def row_id(row: Delivery) -> str:
@@ -165,6 +168,11 @@ def final(row: Delivery, state: State, *, now: datetime, why: str = "", receipt:
         final_at=now,
         expire_at=now + FINAL_KEPT,
     )
+
+
+def unwanted_why(user: User | None) -> str:
+    """Why a row of somebody to whom nothing is sent expires."""
+    return GONE_WHY if user is None else f"{STOPPED_WHY}{user.stopped or 'inactive'}"
 
 
 def is_for_digest(row: Delivery, *, now: datetime) -> bool:

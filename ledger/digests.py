@@ -35,6 +35,8 @@ from ledger.store import Create, Snapshot, Store, Swap, Write
 
 Held = Stored[Digest]
 
+LEFT_OUT_WHY = "two digests had no room for it"
+GAVE_UP_WHY = "unclear, gave up"
 ROWS_MAX = 450  # pinned to one digest: one commit takes 500 writes
 
 
@@ -122,7 +124,7 @@ def _take_over(
         periods = row.record.unclear_periods + (1 if was_unclear else 0)
         counted = replace(row.record, unclear_periods=periods)
         if periods >= UNCLEAR_PERIODS_MAX:
-            gave_up.append((row, deliveries.final(counted, State.FAILED, now=now, why="unclear, gave up")))
+            gave_up.append((row, deliveries.final(counted, State.FAILED, now=now, why=GAVE_UP_WHY)))
         else:
             carried.append(Stored(counted, row.version))
     return carried, gave_up
@@ -237,7 +239,7 @@ def _flipped(row: Delivery, state: DigestState, *, why: str, receipt: str | None
 def _left_over(row: Delivery, *, hour: Hour, now: datetime) -> Delivery:
     counted = replace(row, left_over=row.left_over + 1)
     if ends_left_out(row.left_over):
-        return deliveries.final(counted, State.EXPIRED, now=now, why="two digests had no room for it")
+        return deliveries.final(counted, State.EXPIRED, now=now, why=LEFT_OUT_WHY)
     return replace(counted, period=None, wake_at=next_due(hour, now).at)
 
 

@@ -17,6 +17,7 @@ from app.parts import Parts
 from ledger import ids, verdicts
 from ledger.collections import JOBS
 from ledger.documents import BadRecord, decode
+from ledger.lifecycle import ALERT_CAP_JOBS
 from ledger.records import Delivery, Job, JobState, User
 from ledger.store import Store
 from ledger.verdicts import Verdict, VerdictState
@@ -71,7 +72,9 @@ async def why_not(parts: Parts, visitor: Visitor, link: str, week: list[Told]) -
     keys = {job.key for job in jobs}
     for row in rows:
         if row.key in keys or same in map(canonical, (row.link, *row.twin_links)):
-            return Answer(f"{words.became(row, visitor.user.zone)}.", f"It fits: {row.reason}.", _first(jobs), row)
+            return Answer(
+                f"{words.became(row, visitor.user, visitor.now)}.", f"It fits: {row.reason}.", _first(jobs), row
+            )
     if not jobs:
         return Answer(
             "Not fetched: no job with this link has come from the boards that are read here in the last 30 days.",
@@ -105,10 +108,19 @@ async def _why(store: Store, user: User, job: Job, now: datetime) -> Answer:
 
 def _fits_now(user: User, job: Job, said: Fit, now: datetime) -> Answer:
     if job.state is JobState.OPEN or (user.catch_up is not None and now - job.first_seen < CATCH_UP):
-        return Answer("It is about to be decided: the next run looks at it.", f"It fits: {said.reason}.")
+        return Answer("It is about to be decided, at the next look at the boards.", f"It fits: {said.reason}.")
+    detail = (
+        f"It fits now: {said.reason}. After a change or a pause you get the {ALERT_CAP_JOBS} best of one day at most."
+    )
+    if user.paused_until is not None and job.first_seen < user.paused_until:
+        when = moment(user.paused_until, user.zone)
+        return Answer(
+            f"It fits what you ask for now, but it came before your pause ended, {when}: you were paused, or asked for "
+            "something else.",
+            detail,
+        )
     return Answer(
-        "It fits what you ask for now, but it was decided when it came, with what you asked for then.",
-        f"It fits now: {said.reason}. A new profile catches up on one day, and on the 20 best jobs of it.",
+        "It fits what you ask for now, but when it came you asked for something else, or mail was off for you.", detail
     )
 
 

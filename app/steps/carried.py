@@ -11,7 +11,7 @@ from datetime import datetime
 from app.parts import Run
 from app.steps.match import Matched
 from app.steps.pairs import Case, Pair
-from ledger import verdicts
+from ledger import deliveries, verdicts
 from ledger.collections import DELIVERIES, JOBS
 from ledger.documents import BadRecord, decode
 from ledger.records import Job, User
@@ -35,7 +35,7 @@ async def add_carried(
         user = people.get(one.record.uid)
         fits = _still_fits(user, one, jobs, now=run.now)
         if user is None or isinstance(fits, str):
-            why = fits if isinstance(fits, str) else "its user has gone"
+            why = fits if isinstance(fits, str) else deliveries.GONE_WHY
             dropped.append((one, verdicts.dropped(one.record, why=why, now=run.now)))
             continue
         case = cases.get(user.uid)
@@ -53,10 +53,8 @@ def _still_fits(
     user: User | None, held: Held, jobs: Mapping[str, Job], *, now: datetime
 ) -> tuple[tuple[Fit, Job], ...] | str:
     """The jobs of the pair that fit as the profile is now, as of when it was wanted; or why there is none."""
-    if user is None:
-        return "its user has gone"
-    if not user.active:
-        return f"its user has stopped: {user.stopped or 'inactive'}"
+    if user is None or not user.active:
+        return deliveries.unwanted_why(user)
     if user.paused_until is not None and user.paused_until > now:
         return "its user is paused"
     verdict = held.record

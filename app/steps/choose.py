@@ -41,7 +41,7 @@ def choose(
     decides instead. `waiting` are the user's due rows via alert.
     """
     if user is None or not user.active:
-        why = "its user has gone" if user is None else f"its user has stopped: {user.stopped or 'inactive'}"
+        why = deliveries.unwanted_why(user)
         gone = tuple((row, deliveries.final(row.record, State.EXPIRED, now=now, why=why)) for row in waiting)
         return Choice(changes=gone)
     if user.paused_until is not None and user.paused_until > now:

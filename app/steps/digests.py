@@ -229,7 +229,7 @@ def _notes(rows: Sequence[Delivery]) -> list[str]:
     held_back = sum(row.why == OVER for row in rows)
     if not held_back:
         return []
-    return [f"{held_back} of these could not be sent as alerts: {OVER}."]
+    return [f"{held_back} of these could not come at once: {OVER}."]
 
 
 async def _close(
@@ -255,7 +255,7 @@ async def _close(
 async def _drop(run: Run, uid: str, user: User | None, live: Sequence[Held]) -> None:
     """Nobody is there to write to: rows and digests become EXPIRED with the reason."""
     now = run.parts.clock()
-    why = "its user has gone" if user is None else f"its user has stopped: {user.stopped or 'inactive'}"
+    why = deliveries.unwanted_why(user)
     waiting = await _waiting_rows(run, uid)
     expired = await deliveries.change(
         run.store, [(row, deliveries.final(row.record, State.EXPIRED, now=now, why=why)) for row in waiting]
