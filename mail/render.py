@@ -265,7 +265,7 @@ def _shown(row: Delivery, at: datetime, site: Site, limits: Limits) -> Shown:
         facts=tuple(filter(None, facts)),
         age=age_of(row, at),
         source=attribution or (f"via {source}" if source else ""),
-        note=page if limits.note else "",
+        note=page if limits.note and not is_too_long else "",
         search=search,
         why=reason_line(row.verdict_reason or row.reason, why_bytes),
         caveat=reason_line(row.caveat, limits.caveat_bytes) if limits.caveat_bytes else "",

@@ -169,7 +169,7 @@ def test_a_link_that_is_too_long_for_the_letter_opens_on_the_page_of_its_job() -
     for number, one in enumerate(rows):
         page = f"https://scout.example.com/me/jobs/{one.key}"
         assert Seen(tight.html).links.count(page) == 1, number
-        assert f"   Its link is too long for a letter; open it here: {page}\n" in tight.text
+        assert f"   Its link is too long for a mail; open it here: {page}\n" in tight.text
     assert "No usable link" not in tight.html + tight.text
     assert "No usable link came with it." in alert(row(link="javascript:" + "a" * 600)).text
 
