@@ -13,11 +13,11 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 import idna
 
+from ledger.joiners import JOINERS, shapes
+
 LINK_MAX_BYTES = 20_000  # of any link that was stored: 4,000 characters, of which an escape may make five
 READ_MAX_CHARS = 10_000  # of one field; what lies beyond cannot be shown anyway
 ELLIPSIS = "…"
-JOINERS = "\u200c\u200d"
-SHAPED_FROM = "\u0600"  # Arabic; below it no script is shaped by joiners
 
 # Everything a URL may hold besides letters and digits (RFC 3986), `%` included so that nothing is escaped twice.
 # The single quote is left out: it ends an attribute in sloppy readers.
@@ -36,7 +36,7 @@ def line(text: str, max_bytes: int) -> str:
     """
     text = text[:READ_MAX_CHARS]
     if not text.isprintable():
-        seen = (c if c.isprintable() or _joins(text, at) else " " if c.isspace() else "" for at, c in enumerate(text))
+        seen = (c if c.isprintable() or shapes(text, at) else " " if c.isspace() else "" for at, c in enumerate(text))
         text = "".join(seen)
     text = " ".join(text.split())
     if weight(text) <= max_bytes:
@@ -51,7 +51,7 @@ def reason_line(text: str, max_bytes: int) -> str:
 
 def is_showable(text: str) -> bool:
     """Whether it is one visible line, as `line` makes it."""
-    return text.isprintable() or all(c.isprintable() or _joins(text, at) for at, c in enumerate(text))
+    return text.isprintable() or all(c.isprintable() or shapes(text, at) for at, c in enumerate(text))
 
 
 def web_link(url: str, max_bytes: int) -> str | None:
@@ -80,23 +80,6 @@ def web_link(url: str, max_bytes: int) -> str | None:
 def host_of(link: str) -> str:
     """The host that a link opens, for showing."""
     return (urlsplit(link).hostname or "").removeprefix("www.")
-
-
-def _joins(text: str, at: int) -> bool:
-    """Whether a joiner or non-joiner stands there between two letters or emoji that it can shape.
-
-    It spells words in Arabic and Indic scripts and makes one emoji of several. Latin, Greek and Cyrillic letters
-    look the same with and without it, so there it could only hide something.
-    """
-    if text[at] not in JOINERS or not 0 < at < len(text) - 1:
-        return False
-    before, after = text[at - 1], text[at + 1]
-    return before >= SHAPED_FROM <= after and _is_letter_or_emoji(before) and _is_letter_or_emoji(after)
-
-
-def _is_letter_or_emoji(character: str) -> bool:
-    category = unicodedata.category(character)
-    return category[0] in "LM" or category in ("So", "Sk")  # Sk: the tones of skin
 
 
 def _ascii_host(host: str) -> str | None:
