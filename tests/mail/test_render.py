@@ -10,7 +10,8 @@ from ledger.lifecycle import ALERT_CAP_JOBS
 from mail.dates import period_name
 from mail.envelope import as_bytes
 from mail.letter import LETTER_MAX_BYTES, SUBJECT_MAX_CHARS, Letter, Site
-from mail.render import age_of, render_alert, render_digest
+from mail.render import render_alert, render_digest
+from mail.shown import age_of
 from tests.mail.samples import NOW, SITE, row, user
 
 OUTSIDE = "ab" * 16
