@@ -11,11 +11,11 @@ from typing import TypedDict
 from ledger.ids import outside_id, uid_of
 from ledger.lifecycle import ALERT_CAP_JOBS, State, Via
 from ledger.records import Delivery, Mode, User
-from ledger.schedule import Hour, latest_due, time_of, zone_of
+from ledger.schedule import Hour, latest_due, next_due, time_of, zone_of
 from mail import notes
 from mail.envelope import as_bytes
 from mail.letter import Letter, Site
-from mail.render import render_alert, render_digest
+from mail.render import Later, render_alert, render_digest
 
 ADDRESS = "ann@example.com"
 TOKEN = "a-sample-token"  # opens nothing
@@ -28,6 +28,7 @@ _SAMPLES = (  # (title, company, place, pay, reason)
     ("Machine Learning Engineer", "", "", "$120,000 - $150,000", "“machine learning” in the title"),
     ("مهندس برمجيات Python", "Kestrel Energy", "EMEA time zones", "", "python in the title"),
 )  # fmt: skip
+_VERDICT = "You have built APIs with Django, and this team wants one."
 _HOSTILE = (
     "Dev\r\nBcc: victim@example.com\x00\u202e<img src=x onerror=alert(1)> " + "very " * 900 + "long",
     '"><a href="https://evil.example">click</a>',
@@ -54,20 +55,24 @@ def samples(site: Site, *, sources: tuple[str, ...], now: datetime) -> list[Samp
     hostile = replace(rows[0], title=_HOSTILE[0], company=_HOSTILE[1], link=_HOSTILE[2])
     twins = replace(rows[1], twin_links=("https://other.example.org/job/7", "https://third.example.net/job/9"))
 
-    def alert(*chosen: Delivery) -> Letter:
-        return render_alert(user, chosen, outside_id=_id(f"alert {len(chosen)}"), at=now, site=site)
+    judged = replace(rows[2], search="Side gig", verdict_score=82, verdict_reason=_VERDICT, caveat="No pay is stated.")
+    later = Later(16, next_due(Hour(time_of("08:00"), zone_of("UTC")), now).at)
+
+    def alert(*chosen: Delivery, later: Later | None = None) -> Letter:
+        return render_alert(user, chosen, outside_id=_id(f"alert {len(chosen)}"), at=now, site=site, later=later)
 
     def digest(chosen: list[Delivery], *, more: int = 0, weekly: bool = False) -> Letter:
         period = latest_due(Hour(time_of("08:00"), zone_of("UTC"), weekly=weekly), now).period
         id_ = _id(f"digest {period}")
-        return render_digest(user, chosen, more=more, period=period, outside_id=id_, at=now, site=site)
+        ending = more // 4
+        return render_digest(user, chosen, more=more, ending=ending, period=period, outside_id=id_, at=now, site=site)
 
     base = site.base_url.rstrip("/")
     written: _Frame = {"outside_id": _id("note"), "at": now, "site": site}
     return [
         Sample("alert-one-job", alert(rows[0])),
-        Sample("alert-some-jobs", alert(rows[0], twins, *rows[2:5])),
-        Sample("alert-most-jobs", alert(*rows[:ALERT_CAP_JOBS])),
+        Sample("alert-some-jobs", alert(rows[0], twins, judged, *rows[3:5])),
+        Sample("alert-most-jobs", alert(*rows[:ALERT_CAP_JOBS], later=later)),
         Sample("alert-hostile", alert(hostile, rows[1])),
         Sample("digest-daily", digest(rows[:5])),
         Sample("digest-weekly", digest(rows[:8], weekly=True)),

@@ -1,4 +1,4 @@
-"""Sources that people rely on and that have been silent for a day: told in the foot of their digests."""
+"""Sources that people rely on and that have been silent for a day: told at the head of their digests."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from app.parts import Run
 from ledger import sources
 from ledger.records import SourceState, User
+from mail.dates import moment
 from scan.posting import Source
 
 NAMED_MAX = 3  # in one note; the rest is counted
@@ -22,7 +23,11 @@ def notes_for(user: User, silent: Sequence[SourceState], configured: Mapping[str
     missed = [state for state in silent if _relies_on(user, configured[state.name])]
     if not missed:
         return ()
-    named = [f"{state.name} since {state.ok_at:%d %b %H:%M} UTC" for state in missed[:NAMED_MAX]]
+    named = [
+        f"{state.name} since {moment(state.ok_at, user.zone)}"
+        for state in missed[:NAMED_MAX]
+        if state.ok_at is not None
+    ]
     more = f" and {len(missed) - NAMED_MAX} more" if len(missed) > NAMED_MAX else ""
     return (f"Silent for a day or longer: {', '.join(named)}{more}. Jobs there may be missing here.",)
 

@@ -27,18 +27,23 @@ from ledger.lifecycle import (
     State,
     Via,
 )
-from ledger.records import Delivery, Job
+from ledger.records import Delivery, Job, User
 from ledger.schedule import Hour, next_due
 from ledger.store import Snapshot, Store, StoreError
 
 Row = Stored[Delivery]
+
+GONE_WHY = "its user has gone"
+STOPPED_WHY = "its user has stopped: "  # and by what
 
 
 def row_id(row: Delivery) -> str:
     return ids.pair_id(row.uid, row.key)
 
 
-def offered(uid: str, job: Job, *, score: int, reason: str, twin_links: Iterable[str] = (), now: datetime) -> Delivery:
+def offered(
+    uid: str, job: Job, *, score: int, reason: str, search: str = "", twin_links: Iterable[str] = (), now: datetime
+) -> Delivery:
     """The row of a fit, not yet in the store: it freezes what its letter will show."""
     return Delivery(
         uid=uid,
@@ -52,6 +57,7 @@ def offered(uid: str, job: Job, *, score: int, reason: str, twin_links: Iterable
         link=job.link,
         score=score,
         reason=reason,
+        search=search,
         company=job.company,
         place=job.place,
         pay=job.pay,
@@ -182,6 +188,11 @@ def final(row: Delivery, state: State, *, now: datetime, why: str = "", receipt:
     )
 
 
+def unwanted_why(user: User | None) -> str:
+    """Why a row of somebody to whom nothing is sent expires."""
+    return GONE_WHY if user is None else f"{STOPPED_WHY}{user.stopped or 'inactive'}"
+
+
 def is_for_digest(row: Delivery, *, now: datetime) -> bool:
     """Whether a waiting alert row has used its tries or its time."""
     return row.tries >= TRIES_MAX or now - row.first_seen >= ALERT_AGE_MAX
@@ -195,6 +206,15 @@ def to_digest(row: Delivery, *, hour: Hour, now: datetime) -> Delivery:
 async def queue(store: Store, rows: Iterable[Delivery]) -> int:
     """Create rows that wait; a pair that has one already is decided. Returns how many are new."""
     return len(await store.create(DELIVERIES, {row_id(row): encode(row) for row in rows}))
+
+
+async def count_waiting(store: Store, rows: Sequence[Delivery]) -> int:
+    """How many of these pairs have a row that waits for the next digest, whoever made it."""
+    found = (await store.get(DELIVERIES, [row_id(row) for row in rows])).values()
+    return sum(
+        (s.data.get("state"), s.data.get("via"), s.data.get("period")) == (State.QUEUED.value, Via.DIGEST.value, None)
+        for s in found
+    )
 
 
 async def change(store: Store, changes: Iterable[tuple[Row, Delivery]]) -> list[Delivery]:

@@ -22,17 +22,20 @@ from ledger.lifecycle import (
     DIGEST_LIVE,
     DIGEST_RETRY_UNCLEAR,
     FINAL_KEPT,
-    LEFT_OVER_MAX,
     Attempt,
     DigestState,
     Outcome,
     State,
+    ends_left_out,
 )
 from ledger.records import Delivery, Digest
 from ledger.schedule import Hour, next_due
 from ledger.store import Snapshot, Store
 
 Held = Stored[Digest]
+
+LEFT_OUT_WHY = "two digests had no room for it"
+GAVE_UP_WHY = "unclear, gave up"
 
 
 def digest_id(digest: Digest) -> str:
@@ -166,8 +169,8 @@ def _flipped(row: Delivery, state: DigestState, *, why: str, receipt: str | None
 def left_over(row: Delivery, *, hour: Hour, now: datetime) -> Delivery:
     """A row for which a sent digest had no room: to the next one, or EXPIRED."""
     counted = replace(row, left_over=row.left_over + 1)
-    if counted.left_over >= LEFT_OVER_MAX:
-        return deliveries.final(counted, State.EXPIRED, now=now, why="two digests had no room for it")
+    if ends_left_out(row.left_over):
+        return deliveries.final(counted, State.EXPIRED, now=now, why=LEFT_OUT_WHY)
     return replace(counted, period=None, wake_at=next_due(hour, now).at)
 
 

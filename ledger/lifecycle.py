@@ -129,3 +129,8 @@ UNCLEAR_PERIODS_MAX = 3  # then a row is FAILED: "unclear, gave up"
 LEFT_OVER_MAX = 2  # carried after the first sent digest that left it over, EXPIRED after the second
 REJECTED_STREAK_MAX = 3  # letters in a row; then the user is stopped, visibly
 FINAL_KEPT = timedelta(days=90)
+
+
+def ends_left_out(left_over: int) -> bool:
+    """Whether a row that was left over that often expires when one more sent digest has no room for it."""
+    return left_over + 1 >= LEFT_OVER_MAX

@@ -107,7 +107,7 @@ def _take_over(
         periods = row.record.unclear_periods + (1 if was_unclear else 0)
         counted = replace(row.record, unclear_periods=periods)
         if periods >= UNCLEAR_PERIODS_MAX:
-            gave_up.append((row, deliveries.final(counted, State.FAILED, now=now, why="unclear, gave up")))
+            gave_up.append((row, deliveries.final(counted, State.FAILED, now=now, why=digests.GAVE_UP_WHY)))
         else:
             carried.append(Stored(counted, row.version))
     return carried, gave_up

@@ -198,6 +198,7 @@ class Delivery:
     verdict_reason: str = ""  # one sentence, checked; other people's text all the same
     caveat: str = ""
     not_scored: str = ""  # why no verdict came though one was wanted, for people
+    search: str = ""  # which of the person's searches it fits; empty for a person with one
 
 
 @tolerant

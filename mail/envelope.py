@@ -17,6 +17,7 @@ from functools import lru_cache
 import idna
 
 from ledger.lifecycle import Attempt, Outcome
+from mail.clean import is_showable
 from mail.letter import LETTER_MAX_BYTES, Letter
 
 HEADER_MAX_BYTES = 998  # of one line, RFC 5322 2.1.1
@@ -166,7 +167,7 @@ def _from(letter: Letter) -> str:
 
 def _encoded(text: str, header: str) -> str:
     """As it is, if it is short ASCII; else as encoded words, folded (RFC 2047). Raises Unsendable."""
-    if not text.isprintable():
+    if not is_showable(text):
         raise Unsendable(f"{header} holds a line break or a control character")
     if text.isascii() and len(header) + 2 + len(text) <= 200 and "=?" not in text:
         return text  # lines over 78 are allowed, and nothing that is not folded can be unfolded wrongly

@@ -94,8 +94,10 @@ def goodbye(to: str, *, outside_id: str, at: datetime, site: Site) -> Letter:
             subject="Your Scout page is deleted",
             heading="Goodbye",
             lines=(
-                "Your searches, your history and your address are deleted. No further mail comes.",
-                "For 48 hours the bare numbers of your latest jobs stay, so that coming back repeats nothing.",
+                "Your searches, your history and your notes are deleted. No further mail comes.",
+                "One list is kept for 48 hours under your address: the numbers of the jobs that were chosen for you in "
+                "the last two days, without their titles. It keeps them from coming again if you sign up again. Then "
+                "it is deleted, too.",
             ),
             small=(f"You can come back at any time: {site.base_url.rstrip('/')}/",),
         ),

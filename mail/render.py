@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -16,85 +16,38 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
-from ledger.lifecycle import ALERT_CAP_JOBS
+from ledger.lifecycle import ALERT_CAP_JOBS, ends_left_out
 from ledger.records import Delivery, User
-from mail.clean import host_of, line, reason_line, web_link
+from mail.clean import line
+from mail.dates import moment, period_name
 from mail.envelope import fits
 from mail.letter import SUBJECT_MAX_CHARS, Letter, Site
+from mail.shown import GENEROUS, TIGHT, Limits, preheader, shown
 
 NOTES_MAX = 5
 NOTE_MAX_BYTES = 300
 TITLE_IN_SUBJECT_MAX_BYTES = 240
 
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+class Later(NamedTuple):
+    """Jobs that fit, too, and for which an alert had no room: they wait for the digest of that hour."""
+
+    jobs: int
+    at: datetime
 
 
-class Limits(NamedTuple):
-    """How long each field of a job may be, as UTF-8 with HTML escapes."""
-
-    title_bytes: int
-    name_bytes: int  # company, place
-    pay_bytes: int
-    source_bytes: int
-    reason_bytes: int  # shared with why there was no verdict
-    caveat_bytes: int  # 0: none is shown
-    link_bytes: int
-    twins: int
-    page: bool  # a link to the job's own page
-
-
-GENEROUS = Limits(
-    title_bytes=300,
-    name_bytes=140,
-    pay_bytes=100,
-    source_bytes=200,
-    reason_bytes=400,
-    caveat_bytes=250,
-    link_bytes=2000,
-    twins=4,
-    page=True,
-)
-TIGHT = Limits(
-    title_bytes=120,
-    name_bytes=60,
-    pay_bytes=40,
-    source_bytes=90,
-    reason_bytes=90,
-    caveat_bytes=0,
-    link_bytes=390,
-    twins=0,
-    page=False,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """One job as a letter shows it; every text is one clean line."""
-
-    title: str
-    link: str | None
-    facts: tuple[str, ...]  # company, place and pay, as far as they are stated
-    age: str
-    source: str
-    why: str
-    caveat: str
-    score: str  # "82 of 100", of a model's verdict; empty without one
-    not_scored: str  # why there is none though it was wanted
-    page: str  # where its person says whether it was a good one; empty where room is short
-    twins: tuple[tuple[str, str], ...]  # (link, host)
-
-
-def render_alert(user: User, rows: Sequence[Delivery], *, outside_id: str, at: datetime, site: Site) -> Letter:
+def render_alert(
+    user: User, rows: Sequence[Delivery], *, outside_id: str, at: datetime, site: Site, later: Later | None = None
+) -> Letter:
     """The letter for new jobs, holding exactly the rows given: 1 to ALERT_CAP_JOBS, best first.
 
     Raises ValueError for another number of rows.
     """
     if not 0 < len(rows) <= ALERT_CAP_JOBS:
         raise ValueError(f"an alert holds 1 to {ALERT_CAP_JOBS} jobs, not {len(rows)}")
-    draft = _Draft(user, "alert", outside_id, at, site, total=len(rows), when="", notes=())
+    draft = _Draft(user, "alert", outside_id, at, site, rows, later=later)
     for limits in (GENEROUS, TIGHT):
-        letter = draft.written(rows, limits)
+        letter = draft.written(len(rows), limits)
         if fits(letter.text, letter.html):
             return letter
     raise ValueError("the letter is too long even with short fields")
@@ -105,6 +58,7 @@ def render_digest(
     rows: Sequence[Delivery],
     *,
     more: int,
+    ending: int = 0,
     period: str,
     outside_id: str,
     at: datetime,
@@ -113,43 +67,23 @@ def render_digest(
 ) -> Letter:
     """The letter of one period; lists as many rows as fit (`Letter.listed`) and counts the rest with `more`.
 
-    Rows are listed in the order given, at least one of them. Raises ValueError if there are none.
+    Rows are listed in the order given, at least one of them. `ending` of `more` expire now, having been left over
+    before. Raises ValueError if there are no rows.
     """
     if not rows:
         raise ValueError("a digest without jobs is not sent")
     shown_notes = tuple(line(note, NOTE_MAX_BYTES) for note in notes[:NOTES_MAX])
-    draft = _Draft(user, "digest", outside_id, at, site, len(rows) + more, period_name(period), shown_notes)
-    letter = draft.written(rows, GENEROUS)
+    when = period_name(period)
+    draft = _Draft(user, "digest", outside_id, at, site, rows, more, ending, when=when, notes=shown_notes)
+    letter = draft.written(len(rows), GENEROUS)
     count = len(rows)
     while not fits(letter.text, letter.html):
-        letter = draft.written(rows[:count], TIGHT)
+        letter = draft.written(count, TIGHT)
         # Tight rows are at most a few KB each, so a tenth less each time ends after a handful of rounds.
         count -= max(1, count // 10)
         if count < 1:
             break
     return letter
-
-
-def period_name(period: str) -> str:
-    """`2026-11-30` -> `Mon 30 Nov 2026`, `2026-W49` -> `week 49 of 2026`."""
-    year, week, number = period.partition("-W")
-    if week:
-        return f"week {int(number)} of {year}"
-    day = date.fromisoformat(period)
-    return f"{_DAYS[day.weekday()]} {day.day} {_MONTHS[day.month - 1]} {day.year}"
-
-
-def age_of(row: Delivery, at: datetime) -> str:
-    """How old the job is, and by whose word: the board's, or our first sight of it."""
-    seconds = max(0.0, (at - (row.published_at or row.first_seen)).total_seconds())
-    word = "posted" if row.published_at else "first seen"
-    if seconds < 60:
-        return f"{word} just now"
-    if seconds < 3600:
-        return f"{word} {int(seconds // 60)} min ago"
-    if seconds < 48 * 3600:
-        return f"{word} {int(seconds // 3600)} h ago"
-    return f"{word} {int(seconds // 86400)} days ago"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,21 +95,28 @@ class _Draft:
     outside_id: str
     at: datetime
     site: Site
-    total: int  # jobs that fit, listed or not
-    when: str
-    notes: tuple[str, ...]
+    rows: Sequence[Delivery]
+    more: int = 0  # further ones that wait, of which `ending` wait no longer
+    ending: int = 0
+    later: Later | None = None
+    when: str = ""
+    notes: tuple[str, ...] = ()
 
-    def written(self, rows: Sequence[Delivery], limits: Limits) -> Letter:
+    def written(self, count: int, limits: Limits) -> Letter:
+        """With the first `count` rows."""
         base = self.site.base_url.rstrip("/")
+        rows, total = self.rows, len(self.rows) + self.more
         unsubscribe_url = f"{base}/unsubscribe/{quote(self.user.token, safe='')}"
         best = line(rows[0].title, TITLE_IN_SUBJECT_MAX_BYTES) or "a job without a title"
+        jobs = [shown(row, self.at, self.site, limits) for row in rows[:count]]
         facts = {
             "kind": self.kind,
-            "heading": _count(self.total),
+            "heading": _count(total),
             "when": self.when,
-            "best": best,
-            "jobs": [_shown(row, self.at, self.site, limits) for row in rows],
-            "more": self.total - len(rows),
+            "preheader": preheader(rows[0], jobs, limits),
+            "jobs": jobs,
+            "left_out": self._left_out(rows[count:]),
+            "history_url": f"{base}/me/history",
             "notes": self.notes,
             "me_url": f"{base}/me",
             "unsubscribe_url": unsubscribe_url,
@@ -183,15 +124,32 @@ class _Draft:
         return Letter(
             kind=self.kind,
             to=self.user.address,
-            subject=_subject(self.total, best, self.when),
+            subject=_subject(total, best, self.when),
             text=_template("letter.txt").render(facts),
             html=_template("letter.html").render(facts),
             outside_id=self.outside_id,
             date=self.at,
             mail_from=self.site.mail_from,
             unsubscribe_url=unsubscribe_url,
-            listed=len(rows),
+            listed=count,
         )
+
+    def _left_out(self, cut: Sequence[Delivery]) -> str:
+        """How many jobs fit besides those listed, and what comes of them; `digests.close` and `choose` make it so."""
+        if self.later is not None:
+            waits = "waits" if self.later.jobs == 1 else "wait"
+            at = moment(self.later.at, self.user.zone)
+            return f"and {self.later.jobs} more, which {waits} for your daily mail of {at}"
+        more = self.more + len(cut)
+        ending = self.ending + sum(ends_left_out(row.left_over) for row in cut)
+        waits = "waits" if more - ending == 1 else "wait"
+        if not more:
+            return ""
+        if not ending:
+            return f"and {more} more, which {waits} for the next mail"
+        if ending == more:
+            return f"and {more} more, which had no room twice and will not come again"
+        return f"and {more} more: {more - ending} {waits} for the next mail, {ending} will not come again"
 
 
 def _subject(total: int, best: str, when: str) -> str:
@@ -200,38 +158,12 @@ def _subject(total: int, best: str, when: str) -> str:
     tail = f" +{total - 1}" if total > 1 else ""
     room = SUBJECT_MAX_CHARS - len(head) - len(tail)
     if len(best) > room:
-        best = best[: room - 1].rstrip(" …") + "…"
+        best = line(best[: room - 1], TITLE_IN_SUBJECT_MAX_BYTES).rstrip(" …") + "…"  # no joiner is left at its end
     return head + best + tail
 
 
 def _count(total: int) -> str:
     return "1 job fits" if total == 1 else f"{total} jobs fit"
-
-
-def _shown(row: Delivery, at: datetime, site: Site, limits: Limits) -> Shown:
-    link = web_link(row.link, limits.link_bytes)
-    twins = [other for twin in row.twin_links if (other := web_link(twin, limits.link_bytes)) and other != link]
-    facts = (
-        line(row.company, limits.name_bytes),
-        line(row.place, limits.name_bytes),
-        line(row.pay, limits.pay_bytes),
-    )
-    source = line(row.source, limits.source_bytes // 2)
-    attribution = line(site.attribution.get(row.source, ""), limits.source_bytes)
-    unscored_bytes = limits.reason_bytes // 3 if row.not_scored else 0
-    return Shown(
-        title=line(row.title, limits.title_bytes) or "A job without a title",
-        link=link,
-        facts=tuple(filter(None, facts)),
-        age=age_of(row, at),
-        source=attribution or (f"via {source}" if source else ""),
-        page=f"{site.base_url.rstrip('/')}/me/jobs/{quote(row.key, safe='')}" if limits.page else "",
-        why=reason_line(row.verdict_reason or row.reason, limits.reason_bytes - unscored_bytes),
-        caveat=reason_line(row.caveat, limits.caveat_bytes) if limits.caveat_bytes else "",
-        score="" if row.verdict_score is None else f"{row.verdict_score} of 100",
-        not_scored=reason_line(row.not_scored, unscored_bytes) if unscored_bytes else "",
-        twins=tuple((twin, host_of(twin)) for twin in dict.fromkeys(twins))[: limits.twins],
-    )
 
 
 @cache

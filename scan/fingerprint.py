@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 
+from ledger.joiners import without
+
 TEXT_MIN_CHARS = 200  # under that, two different ads of one firm look alike
 TEXT_START_CHARS = 400
 BESIDE = "\nSkills: "  # begins what a connector puts after the text, for those who search it
@@ -30,4 +32,4 @@ def reposted(*, platform: str, title: str, text: str) -> str | None:
 
 
 def _normalised(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return " ".join(unicodedata.normalize("NFKC", without(text)).casefold().split())

@@ -8,6 +8,8 @@ import unicodedata
 
 from selectolax.lexbor import LexborHTMLParser
 
+from ledger.joiners import JOINERS, only_shaping
+
 HTML_MAX_BYTES = 64 * 1024  # cut before parsing: deep nesting costs more than its square, the largest real ad is 15 kB
 TEXT_MAX_CHARS = 20_000
 TITLE_MAX_CHARS = 300
@@ -32,6 +34,10 @@ def plain(markup: str) -> str:
     At most HTML_MAX_BYTES are looked at and TEXT_MAX_CHARS returned. What scripts and styles hold is no
     text. Markup that was escaped once too often is undone, at most UNESCAPE_MAX_ROUNDS times.
     """
+    return squeezed(_unmarked(markup))
+
+
+def _unmarked(markup: str) -> str:
     markup = _cut_bytes(markup, HTML_MAX_BYTES)
     for _ in range(UNESCAPE_MAX_ROUNDS):
         if _TAG.search(markup) or not _ESCAPED_TAG.search(markup):
@@ -45,7 +51,7 @@ def plain(markup: str) -> str:
         text = html.unescape(markup)
     if _ENTITY.search(text):
         text = html.unescape(text)
-    return squeezed(text)
+    return text
 
 
 def squeezed(text: str) -> str:
@@ -56,18 +62,29 @@ def squeezed(text: str) -> str:
 
 def one_line(text: str, *, max_chars: int = TITLE_MAX_CHARS) -> str:
     """Text on one line, safe beside others: no control, bidi or zero-width character; cut with an ellipsis."""
-    line = " ".join(_visible(text[: max_chars * 20]).split())
+    return _cut_line(_visible(text[: max_chars * 20]), max_chars)
+
+
+def _cut_line(text: str, max_chars: int) -> str:
+    line = " ".join(text.split())
     return line if len(line) <= max_chars else line[: max_chars - 1].rstrip() + "…"
 
 
-def title(raw: str) -> str:
-    """A title as plain text. Undone once more if what is left still looks like an entity, and only then."""
-    return one_line(html.unescape(raw) if _ENTITY.search(raw) else raw)
+def title(raw: str, *, max_chars: int = TITLE_MAX_CHARS) -> str:
+    """A title as plain text. Undone once more if what is left still looks like an entity, and only then.
+
+    On one line, like `one_line`, and with the joiners that shape its letters or emoji.
+    """
+    return _joined_line(html.unescape(raw) if _ENTITY.search(raw) else raw, max_chars)
 
 
 def title_of_html(raw: str) -> str:
     """A title that its feed declares to be HTML (Atom `type="html"`, `type="xhtml"`)."""
-    return one_line(plain(raw))
+    return _joined_line(_unmarked(raw), TITLE_MAX_CHARS)
+
+
+def _joined_line(text: str, max_chars: int) -> str:
+    return _cut_line(only_shaping(text[: max_chars * 20].translate(_VISIBLE_AND_JOINERS)), max_chars)
 
 
 def _visible(text: str) -> str:
@@ -76,7 +93,7 @@ def _visible(text: str) -> str:
 
 
 class _Visible(dict[int, str]):
-    """A translation table that learns each character once."""
+    """A translation table that learns each character once, and knows those given."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
@@ -94,6 +111,7 @@ class _Visible(dict[int, str]):
 
 
 _VISIBLE = _Visible()
+_VISIBLE_AND_JOINERS = _Visible((ord(c), c) for c in JOINERS)
 
 
 def _cut_bytes(text: str, max_bytes: int) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
@@ -13,7 +15,7 @@ from ledger import feedback, ids
 from ledger.collections import DELIVERIES
 from ledger.documents import BadRecord, decode
 from ledger.feedback import Opinion
-from ledger.records import Delivery
+from ledger.records import Delivery, User
 from ledger.store import Store, every
 from ledger.users import GHOST_WHY
 
@@ -36,7 +38,7 @@ async def history(request: Request) -> Response:
     return page(
         request, "history.html", rows=rows[first : first + PAGE_ROWS], total=len(rows), first=first, number=number,
         has_more=len(rows) > first + PAGE_ROWS, opinions=await feedback.said(store, visitor.uid),
-        unreadable=unreadable, zone=visitor.user.zone, now=visitor.now,
+        unreadable=unreadable, now=visitor.now,
     )  # fmt: skip
 
 
@@ -47,7 +49,11 @@ async def job(request: Request, key: str) -> Response:
     store = parts_of(request).store
     row = await _row(store, visitor.uid, key)
     said = (await feedback.said(store, visitor.uid)).get(key)
-    return page(request, "job.html", row=row, said=said, zone=visitor.user.zone, noted="noted" in request.query_params)
+    url, label = _search_of(visitor.user, row)
+    return page(
+        request, "job.html", row=row, said=said, now=visitor.now, search_url=url, search_label=label,
+        noted="noted" in request.query_params,
+    )  # fmt: skip
 
 
 @router.post("/me/jobs/{key}", openapi_extra=form_of("opinion", "then"))
@@ -64,6 +70,14 @@ async def say(request: Request, key: str) -> Response:
     if then == "/me/history":
         return go(f"/me/history?page={_page_number(form.text('page'))}#{key}")
     return go(f"/me/jobs/{key}?noted=1")
+
+
+def _search_of(user: User, row: Delivery) -> tuple[str, str]:
+    """Where the search is changed that the job fits, and a name for the link."""
+    name = row.search or (next(iter(user.searches)) if len(user.searches) == 1 else "")
+    if name not in user.searches:  # renamed or removed since, or the person had one then
+        return "/me", "To your searches"
+    return f"/me/search?{urlencode({'name': name})}", f"Change the search {name}"
 
 
 async def rows_of(store: Store, uid: str) -> tuple[list[Delivery], int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
@@ -38,9 +39,9 @@ async def me(request: Request) -> Response:
         "me.html",
         user=user,
         standing=words.standing(user, visitor.now),
-        is_stopped=user.stopped is not None or not user.active,
+        is_stopped=words.is_stopped(user),
         mode=words.MODES[user.mode],
-        next_at=None if user.mode is Mode.INSTANT else next_due(parts.hour(user), visitor.now).at,
+        next_at=None if user.mode is Mode.INSTANT else _next_at(parts, user, now=visitor.now),
         found=found,
         has_keywords=any(usable_keywords(search) for search in user.searches.values()),
         chips_max=CHIPS_MAX,
@@ -66,6 +67,13 @@ async def resume(request: Request) -> Response:
     if await users.change(parts_of(request).store, visitor.uid, resumed) is None:
         raise Refused(410, "Your page was deleted meanwhile.")
     return go("/me?changed=1")
+
+
+def _next_at(parts: Parts, user: User, *, now: datetime) -> datetime:
+    """When the next regular mail is due; a pause may end at that very moment."""
+    if user.paused_until is not None:
+        now = max(now, user.paused_until - timedelta(microseconds=1))
+    return next_due(parts.hour(user), now).at
 
 
 def _besides(search: Search) -> dict[str, str]:

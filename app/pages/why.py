@@ -17,9 +17,11 @@ from app.parts import Parts
 from ledger import ids, verdicts
 from ledger.collections import JOBS
 from ledger.documents import BadRecord, decode
+from ledger.lifecycle import ALERT_CAP_JOBS
 from ledger.records import Delivery, Job, JobState, User
 from ledger.store import Store
 from ledger.verdicts import Verdict, VerdictState
+from mail.dates import moment
 from scan.links import LINK_MAX_CHARS, absolute, canonical
 from scan.match import Fit, NoFit, decide
 
@@ -70,7 +72,9 @@ async def why_not(parts: Parts, visitor: Visitor, link: str, week: list[Told]) -
     keys = {job.key for job in jobs}
     for row in rows:
         if row.key in keys or same in map(canonical, (row.link, *row.twin_links)):
-            return Answer(f"{words.became(row, visitor.user.zone)}.", f"It fits: {row.reason}.", _first(jobs), row)
+            return Answer(
+                f"{words.became(row, visitor.user, visitor.now)}.", f"It fits: {row.reason}.", _first(jobs), row
+            )
     if not jobs:
         return Answer(
             "Not fetched: no job with this link has come from the boards that are read here in the last 30 days.",
@@ -89,13 +93,13 @@ async def _why(store: Store, user: User, job: Job, now: datetime) -> Answer:
     if verdict is not None and (answer := _by_verdict(user, verdict)) is not None:
         return answer
     if job.state is JobState.SEEN and job.fresh_at is None:
-        when = words.moment(job.first_seen, user.zone)
+        when = moment(job.first_seen, user.zone)
         return Answer(
             f"Too old: it was on the board already when that was first read, {when}.",
             "What a board lists before its first reading is a backlog and is not sent.",
         )
     if (job.fresh_at or job.first_seen) < user.created_at - CATCH_UP:
-        when = words.moment(user.created_at, user.zone)
+        when = moment(user.created_at, user.zone)
         return Answer(f"Too old: it came more than a day before you signed up, {when}.")
     if standing := words.standing(user, now):
         return Answer(standing, f"It would fit: {said.reason}.")
@@ -104,10 +108,19 @@ async def _why(store: Store, user: User, job: Job, now: datetime) -> Answer:
 
 def _fits_now(user: User, job: Job, said: Fit, now: datetime) -> Answer:
     if job.state is JobState.OPEN or (user.catch_up is not None and now - job.first_seen < CATCH_UP):
-        return Answer("It is about to be decided: the next run looks at it.", f"It fits: {said.reason}.")
+        return Answer("It is about to be decided, at the next look at the boards.", f"It fits: {said.reason}.")
+    detail = (
+        f"It fits now: {said.reason}. After a change or a pause you get the {ALERT_CAP_JOBS} best of one day at most."
+    )
+    if user.paused_until is not None and job.first_seen < user.paused_until:
+        when = moment(user.paused_until, user.zone)
+        return Answer(
+            f"It fits what you ask for now, but it came before your pause ended, {when}: you were paused, or asked for "
+            "something else.",
+            detail,
+        )
     return Answer(
-        "It fits what you ask for now, but it was decided when it came, with what you asked for then.",
-        f"It fits now: {said.reason}. A new profile catches up on one day, and on the 20 best jobs of it.",
+        "It fits what you ask for now, but when it came you asked for something else, or mail was off for you.", detail
     )
 
 

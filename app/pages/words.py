@@ -2,66 +2,90 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
+from app.quota import OVER
+from ledger.deliveries import STOPPED_WHY
+from ledger.digests import GAVE_UP_WHY, LEFT_OUT_WHY
 from ledger.lifecycle import State, Via
 from ledger.records import Delivery, Mode, User
-from ledger.schedule import BadZone, zone_of
-from mail.clean import host_of, web_link
+from mail.clean import LINK_MAX_BYTES, host_of, reason_line, web_link
+from mail.dates import day, moment
 
-LINK_MAX_BYTES = 4000
+SAID_MAX_BYTES = 2000
 MODES = {Mode.INSTANT: "at once", Mode.DAILY: "once a day", Mode.WEEKLY: "on Mondays"}
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-def moment(at: datetime, zone: str = "UTC") -> str:
-    """`Mon 30 Nov, 08:00`, where the person lives; with the zone's name if that is UTC."""
-    local = at.astimezone(UTC)
-    named = " UTC"
-    with contextlib.suppress(BadZone):
-        local, named = at.astimezone(zone_of(zone)), " UTC" if zone == "UTC" else ""
-    return f"{_DAYS[local.weekday()]} {local.day} {_MONTHS[local.month - 1]}, {local:%H:%M}{named}"
-
-
-def day(at: datetime, zone: str = "UTC") -> str:
-    return moment(at, zone).partition(",")[0]
-
-
-def became(row: Delivery, zone: str = "UTC") -> str:
-    """What became of a delivery, for its person."""
-    waits = f" {moment(row.wake_at, zone)}" if row.wake_at else " the next one"
-    why = f": {row.why}" if row.why else ""
+def became(row: Delivery, user: User, now: datetime) -> str:
+    """What became of a delivery, for its person: in causes that they know, not in a provider's words."""
     match row.state:
-        case State.QUEUED if row.via is Via.DIGEST:
-            return f"Waiting for the digest of{waits}{why}"
         case State.QUEUED:
-            return f"Waiting, goes out from{waits} on{why}"
+            return _waits(row, user, now)
         case State.CLAIMED:
             return "Being sent at this moment"
         case State.SENT:
-            return f"Sent {moment(row.final_at or row.created_at, zone)}" + (
-                ", in a digest" if row.via is Via.DIGEST else ""
-            )
+            how = "" if row.via is Via.ALERT else f", in your {_regular(row.period or '')} mail"
+            return f"Sent {moment(row.final_at or row.created_at, user.zone)}{how}"
+        case State.FAILED if row.why == GAVE_UP_WHY:
+            return f"{_UNCLEAR}: three mails held it, and nobody can tell whether one arrived"
         case State.FAILED:
-            return f"Not sent{why}"
+            return "Not sent: the mail with it was refused on its way to you"
         case State.UNCLEAR:
-            return "Unclear: you may or may not have this one" + (f" ({row.why})" if row.why else "")
+            return f"{_UNCLEAR}: nobody can tell whether the mail arrived, and it is not sent twice"
+        case State.EXPIRED if row.why == LEFT_OUT_WHY:
+            return "Not sent: two of your mails had no room for it"
+        case State.EXPIRED if row.why.startswith(STOPPED_WHY):
+            return f"Not sent: {_STOPS.get(row.why.removeprefix(STOPPED_WHY), _INACTIVE)}"
         case State.EXPIRED:
-            return f"Expired{why}"
+            return "Not sent: it was not wanted any more"
+
+
+def _waits(row: Delivery, user: User, now: datetime) -> str:
+    if is_stopped(user):
+        return f"Not sent: {_STOPS.get(str(user.stopped), _INACTIVE)}"
+    if is_paused(user, now):
+        return f"Waiting until your pause ends, {moment(user.paused_until or now, user.zone)}"
+    at = row.wake_at if row.wake_at is not None and row.wake_at > now else None
+    if row.via is Via.DIGEST:
+        late = f"; {_LATE.get(row.why, 'it could not be sent at once')}" if row.why else ""
+        regular = _regular(row.period or ("-W" if user.mode is Mode.WEEKLY else ""))
+        due = f" of {moment(row.wake_at, user.zone)}" if row.wake_at else ""
+        return (
+            f"Waiting for your {regular} mail{due}{late}"
+            if due
+            else f"Waiting: your {regular} mail with it has not gone out yet{late}"
+        )
+    if row.why:
+        again = f"from {moment(at, user.zone)} on" if at else "soon"
+        return f"Waiting: the mail could not be handed over yet and is tried again {again}"
+    if at is None:
+        return "Waiting to be sent, soon"
+    is_quiet = user.quiet_to is not None and f", {user.quiet_to}" in moment(at, user.zone)
+    return f"Waiting until {moment(at, user.zone)}{', when your quiet hours end' if is_quiet else ''}"
+
+
+def _regular(period: str) -> str:
+    return "weekly" if "-W" in period else "daily"
 
 
 def standing(user: User, now: datetime) -> str:
     """Why nothing comes, or nothing."""
-    if user.stopped is not None or not user.active:
+    if is_stopped(user):
         when = f" since {day(user.stopped_at, user.zone)}" if user.stopped_at else ""
-        return f"No mail is sent to you{when}: {_STOPS.get(str(user.stopped), 'your account is not active')}."
-    if user.paused_until is not None and user.paused_until > now:
-        return f"Paused until {moment(user.paused_until, user.zone)}."
+        return f"No mail is sent to you{when}: {_STOPS.get(str(user.stopped), _INACTIVE)}."
+    if is_paused(user, now):
+        return f"Paused until {moment(user.paused_until or now, user.zone)}."
     return ""
+
+
+def is_stopped(user: User) -> bool:
+    return user.stopped is not None or not user.active
+
+
+def is_paused(user: User, now: datetime) -> bool:
+    return user.paused_until is not None and user.paused_until > now
 
 
 def ago(at: datetime | None, now: datetime) -> str:
@@ -90,9 +114,14 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one}" if number == 1 else f"{number:,} {many or one + 's'}"
 
 
-def sentence(said: str) -> str:
+def sentence(text: str) -> str:
     """With a capital first letter; what somebody typed keeps its case."""
-    return said[:1].upper() + said[1:]
+    return text[:1].upper() + text[1:]
+
+
+def said(text: str) -> str:
+    """What a model or a board says, as a letter shows it: one line, without web addresses."""
+    return reason_line(text, SAID_MAX_BYTES)
 
 
 def safe_link(url: str) -> str:
@@ -100,13 +129,16 @@ def safe_link(url: str) -> str:
     return web_link(url, LINK_MAX_BYTES) or ""
 
 
+_UNCLEAR = "You may or may not have this one"
+_INACTIVE = "your account is not active"
+_LATE = {OVER: "it could not come at once: the mails of the day were used up"}
 _STOPS = {
     "unsubscribed": "you unsubscribed",
-    "bounced": "a letter to your address came back",
-    "complained": "a letter was marked as spam",
-    "rejected": "three letters in a row were refused by your mail server",
+    "bounced": "a mail to your address came back",
+    "complained": "a mail was marked as spam",
+    "rejected": "three mails in a row were refused by your mail server",
 }
 FILTERS: dict[str, Callable[..., Any]] = {
     "moment": moment, "day": day, "became": became, "ago": ago, "ahead": ahead, "counted": counted,
-    "safe_link": safe_link, "host": host_of,
+    "safe_link": safe_link, "host": host_of, "said": said,
 }  # fmt: skip

@@ -19,7 +19,7 @@ from ledger.deliveries import Row, best_first
 from ledger.lifecycle import ALERT_AFTER, Attempt, Outcome, State
 from ledger.records import Delivery, User
 from ledger.store import StoreError
-from mail.render import render_alert
+from mail.render import Later, render_alert
 
 log = structlog.get_logger()
 
@@ -53,23 +53,29 @@ async def _serve(run: Run, user: User | None, wanted: Wanted | None, waiting: Se
     for row in await deliveries.change(run.store, choice.changes):
         if row.state is State.EXPIRED:
             run.report.rows(row.state)
-    await queue(run, choice.queue)
+    new = await queue(run, choice.queue)
     if user is None:
         return True
     if not choice.has_letter:
         await note_catch_ups(run, {user.uid: choice})
         return not choice.is_undecided
-    return await _send_letter(run, user, choice) and not choice.is_undecided
+    # What is not new may have been sent by the run that made it: the letter counts what waits.
+    more = new if new == len(choice.queue) else await deliveries.count_waiting(run.store, choice.queue)
+    return await _send_letter(run, user, choice, _later(more, choice.queue)) and not choice.is_undecided
 
 
-async def _send_letter(run: Run, user: User, choice: Choice) -> bool:
+def _later(more: int, queue: Sequence[Delivery]) -> Later | None:
+    return Later(more, min(filter(None, (row.wake_at for row in queue)))) if more else None
+
+
+async def _send_letter(run: Run, user: User, choice: Choice, later: Later | None) -> bool:
     """The guarantee: the rows exist before the send, and the letter holds exactly the rows that were won."""
     now = run.parts.clock()
     nonce = ids.new_nonce()
     outside = ids.outside_id(nonce)
     rows = sorted((*choice.letter_fresh, *(row.record for row in choice.letter_waiting)), key=best_first)
     try:
-        letter = render_alert(user, rows, outside_id=outside, at=now, site=run.parts.site)
+        letter = render_alert(user, rows, outside_id=outside, at=now, site=run.parts.site, later=later)
     except Exception as error:  # nothing is claimed yet: its jobs stay open, its rows due
         run.report.error("letters", f"one alert could not be rendered: {type(error).__name__}")
         log.exception("alert not rendered", jobs=[row.job_id for row in rows])
@@ -87,7 +93,8 @@ async def _send_letter(run: Run, user: User, choice: Choice) -> bool:
         run.quota.untaken(digest=False)
         return True
     if len(won) < len(rows):
-        letter = render_alert(user, [row.record for row in won], outside_id=outside, at=now, site=run.parts.site)
+        held = [row.record for row in won]
+        letter = render_alert(user, held, outside_id=outside, at=now, site=run.parts.site, later=later)
     attempt = await send(run, letter)
     if ALERT_AFTER[attempt.outcome].state is State.QUEUED:
         run.quota.untaken(digest=False)

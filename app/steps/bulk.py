@@ -65,9 +65,11 @@ def chosen(
     return choose(user, wanted, waiting, hour=hour, now=run.parts.clock(), held_back=held_back)
 
 
-async def queue(run: Run, rows: Sequence[Delivery]) -> None:
-    if rows:
-        run.report.rows(State.QUEUED, await deliveries.queue(run.store, rows))
+async def queue(run: Run, rows: Sequence[Delivery]) -> int:
+    """Returns how many are new; a pair that has its row already is decided."""
+    new = await deliveries.queue(run.store, rows) if rows else 0
+    run.report.rows(State.QUEUED, new)
+    return new
 
 
 async def note_catch_ups(run: Run, choices: dict[str, Choice]) -> None:

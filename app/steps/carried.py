@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from app.parts import Run
 from app.steps.match import Matched
 from app.steps.pairs import Case, Pair
-from ledger import verdicts
+from ledger import deliveries, verdicts
 from ledger.collections import DELIVERIES, JOBS
 from ledger.documents import BadRecord, decode
 from ledger.records import Job, User
@@ -41,7 +41,7 @@ async def add_carried(
             continue
         fits = _still_fits(user, one, jobs)
         if user is None or isinstance(fits, str):
-            why = fits if isinstance(fits, str) else "its user has gone"
+            why = fits if isinstance(fits, str) else deliveries.GONE_WHY
             changed.append((one, verdicts.let_go(one.record, why=why, now=run.now)))
             continue
         case = cases.get(user.uid)
@@ -57,10 +57,8 @@ async def add_carried(
 
 def _still_fits(user: User | None, held: Held, jobs: Mapping[str, Job]) -> tuple[tuple[Fit, Job], ...] | str:
     """The jobs of the pair that fit as the profile is now, as of when it was wanted; or why there is none."""
-    if user is None:
-        return "its user has gone"
-    if not user.active:
-        return f"its user has stopped: {user.stopped or 'inactive'}"
+    if user is None or not user.active:
+        return deliveries.unwanted_why(user)
     verdict = held.record
     found = [jobs[id_] for id_ in (verdict.job_id, *verdict.twins) if id_ in jobs]
     decisions = [(decide(user, job, now=verdict.created_at), job) for job in found]

@@ -44,7 +44,7 @@ def choose(
     decides instead. `waiting` are the user's due rows via alert.
     """
     if user is None or not user.active:
-        why = "its user has gone" if user is None else f"its user has stopped: {user.stopped or 'inactive'}"
+        why = deliveries.unwanted_why(user)
         gone = tuple((row, deliveries.final(row.record, State.EXPIRED, now=now, why=why)) for row in waiting)
         return Choice(changes=gone)
     if user.paused_until is not None and user.paused_until > now:
@@ -117,8 +117,10 @@ def _rows(
 ) -> tuple[Delivery, ...]:
     """One row per key, best first; twins share it, and its letter lists the links of all."""
     by_key: dict[str, list[Delivery]] = {}
+    has_several = len(user.searches) > 1
     for fit, job in pairs:
-        row = deliveries.offered(user.uid, job, score=fit.score, reason=fit.reason, now=now)
+        search = fit.search if has_several else ""
+        row = deliveries.offered(user.uid, job, score=fit.score, reason=fit.reason, search=search, now=now)
         by_key.setdefault(job.key, []).append(_judged(row, verdicts.get(job.key), user))
     rows: list[Delivery] = []
     for twins in by_key.values():

@@ -18,7 +18,7 @@ from ledger import deliveries, digests
 from ledger.deliveries import Row
 from ledger.digests import Held
 from ledger.documents import Stored
-from ledger.lifecycle import DigestState, Outcome, State
+from ledger.lifecycle import DigestState, Outcome, State, ends_left_out
 from ledger.records import Delivery, Digest, SourceState, User
 from ledger.schedule import latest_due, next_due
 from ledger.unreadable import let_go_of_digest
@@ -154,11 +154,13 @@ def _render(run: Run, user: User, digest: Held, open_rows: Sequence[Row]) -> Let
 
 def letter_of(site: Site, user: User, digest: Digest, open_rows: Sequence[Row]) -> Letter:
     """The digest's letter: the same at every attempt. Raises ValueError without rows."""
-    shown = [row.record for row in open_rows[: digest.shown]]
+    every_row = [row.record for row in open_rows]
+    shown, left_out = every_row[: digest.shown], every_row[digest.shown :]
     return render_digest(
         user,
         shown,
-        more=len(open_rows) - len(shown) + digest.beyond,
+        more=len(left_out) + digest.beyond,
+        ending=sum(ends_left_out(row.left_over) for row in left_out),
         period=digest.period,
         outside_id=digest.outside,
         at=digest.created_at,
@@ -171,7 +173,7 @@ def _notes(rows: Sequence[Delivery]) -> list[str]:
     held_back = sum(row.why == OVER for row in rows)
     if not held_back:
         return []
-    return [f"{held_back} of these could not be sent as alerts: {OVER}."]
+    return [f"{held_back} of these could not come at once: {OVER}."]
 
 
 async def _close(
@@ -197,7 +199,7 @@ def _told_refused(run: Run, count: int) -> None:
 async def _drop(run: Run, uid: str, user: User | None, live: Sequence[Held]) -> None:
     """Nobody is there to write to: rows and digests become EXPIRED with the reason."""
     now = run.parts.clock()
-    why = "its user has gone" if user is None else f"its user has stopped: {user.stopped or 'inactive'}"
+    why = deliveries.unwanted_why(user)
     waiting = await waiting_rows(run, uid)
     expired = await deliveries.change(
         run.store, [(row, deliveries.final(row.record, State.EXPIRED, now=now, why=why)) for row in waiting]

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from app.parts import Run
 from ledger import ids, jobs
 from ledger.jobs import Candidate
+from ledger.joiners import without
 from ledger.records import SEEN_MAX, Health, JobState, SourceState
 from scan.posting import Items
 
@@ -76,7 +77,7 @@ def titles_of(answer: Items) -> tuple[str, ...]:
 
 
 def title_hash(title: str) -> str:
-    return ids.source_hash(" ".join(title.casefold().split()))
+    return ids.source_hash(" ".join(without(title).casefold().split()))
 
 
 def _as_seen(candidate: Candidate) -> Candidate:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from ledger import joiners
 from scan.dates import parse_date
 from scan.links import absolute, canonical
 from scan.posting import ITEMS_MAX, Posting, Skipped
@@ -110,13 +111,15 @@ def _draft(entry: RawEntry, rules: Rules, *, base: str, now: datetime) -> _Draft
         link=link,
         text=text,
         company=title(entry.company)[:SHORT_MAX_CHARS] or company,
-        place=one_line(title(entry.place), max_chars=SHORT_MAX_CHARS),
-        pay=one_line(title(entry.pay), max_chars=SHORT_MAX_CHARS),
+        place=title(entry.place, max_chars=SHORT_MAX_CHARS),
+        pay=title(entry.pay, max_chars=SHORT_MAX_CHARS),
         tags=tuple(tag for raw in entry.tags[:TAGS_MAX] if (tag := one_line(title(raw), max_chars=TAG_MAX_CHARS))),
         published_at=next((date for date in dates if date is not None), None),
     )
     guid = " ".join(entry.guid.split())
-    names = Names(guid, canonical(link) if link else "", whole_title, " ".join(entry.date_text.split()))
+    names = Names(
+        guid, canonical(link) if link else "", joiners.without(whole_title), " ".join(entry.date_text.split())
+    )
     return _Draft(names, posting)
 
 

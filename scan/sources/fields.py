@@ -127,7 +127,7 @@ def with_skills(text: str, skills: Iterable[str]) -> str:
 
 def short(raw: str) -> str:
     """A company, a place, a pay: one line."""
-    return one_line(title(raw), max_chars=SHORT_MAX_CHARS)
+    return title(raw, max_chars=SHORT_MAX_CHARS)
 
 
 def labels(raw: Iterable[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger import sources, users
+from ledger import ids, sources, users
 from ledger.collections import SOURCES
 from ledger.documents import decode
 from ledger.records import Health, Mode, Search, SourceState, User
@@ -152,6 +152,9 @@ async def test_a_source_that_was_silent_for_a_day_is_named_in_the_digest_of_thos
             for address, names in people.items():
                 search = Search(keywords=("python",), sources=names)
                 await relying(world, address, search)
+            await users.change(
+                world.store, ids.uid_of("both@example.com"), lambda user: replace(user, zone="Asia/Tokyo")
+            )
             world.board.serve("/silent", b"gone", status=503)
             world.feed(item("Gardener"), item("Python developer"), path="/loud")
             world.after(hours=2)
@@ -160,8 +163,9 @@ async def test_a_source_that_was_silent_for_a_day_is_named_in_the_digest_of_thos
             report = await world.cron()
             (failed,) = report["sources"]["failed"]
             assert failed["reason"].endswith("(HTTP 503); silent since 2026-11-30 07:00 UTC")
-            note = "Silent for a day or longer: silent since 30 Nov 07:00 UTC."
-            told = {mail.to: note in mail.text for mail in world.mails()}
+            note = "Silent for a day or longer: silent since Mon 30 Nov, {}."
+            where = {"both@example.com": "16:00"}  # a person with a zone reads it there
+            told = {mail.to: note.format(where.get(mail.to, "07:00 UTC")) in mail.text for mail in world.mails()}
             assert told == {"all@example.com": True, "loud@example.com": False, "both@example.com": True}
 
 

@@ -28,6 +28,15 @@ def test_no_character_that_cannot_be_seen_survives() -> None:
         ("pa\u200by\u2060pal\ufeff", "paypal"),
         ("  Köln — 東京  ", "Köln — 東京"),
         ("\xa0\u3000", ""),
+        (
+            "👨\u200d👩\u200d👧 and 👩🏽\u200d💻 and ❤\ufe0f\u200d🔥",
+            "👨\u200d👩\u200d👧 and 👩🏽\u200d💻 and ❤\ufe0f\u200d🔥",
+        ),
+        ("برنامه\u200cنویس", "برنامه\u200cنویس"),
+        ("क्\u200dष क्\u200cष", "क्\u200dष क्\u200cष"),
+        ("py\u200dthon я\u200cя", "python яя"),
+        ("\u200c👨\u200d \u200d\u200c👩\u200d\u200d👧\u200d", "👨 👩👧"),
+        ("a\u200d👩 👩\u200db", "a👩 👩b"),
     ],
 )
 def test_hostile_text_becomes_one_plain_line(raw: str, shown: str) -> None:
@@ -94,7 +103,22 @@ def test_what_is_not_a_plain_web_link_is_none(url: str) -> None:
 
 
 def test_a_reason_carries_no_web_address() -> None:
-    assert reason_line("Good fit, see https://evil.example/x now or www.evil.example", 200) == "Good fit, see now or"
+    assert (
+        reason_line("Good fit, see https://evil.example/x now or www.evil.example", 200)
+        == "Good fit, see (link left out) now or (link left out)"
+    )
+
+
+def test_a_sentence_around_a_web_address_stays_whole() -> None:
+    assert reason_line("See https://evil.example/a?b=c. It fits (www.evil.example).", 200) == (
+        "See (link left out). It fits ((link left out))."
+    )
+
+
+def test_a_cut_never_ends_inside_a_joined_emoji() -> None:
+    family = "👨\u200d👩\u200d👧"
+    for room in range(len(ELLIPSIS.encode()), 60):
+        assert line(family * 9, room).removesuffix(ELLIPSIS) in {family * n for n in range(10)}
 
 
 def test_the_host_is_shown_without_www() -> None:

@@ -7,9 +7,11 @@ from html.parser import HTMLParser
 import pytest
 
 from ledger.lifecycle import ALERT_CAP_JOBS
+from mail.dates import period_name
 from mail.envelope import as_bytes
 from mail.letter import LETTER_MAX_BYTES, SUBJECT_MAX_CHARS, Letter, Site
-from mail.render import age_of, period_name, render_alert, render_digest
+from mail.render import render_alert, render_digest
+from mail.shown import age_of
 from tests.mail.samples import NOW, SITE, row, user
 
 OUTSIDE = "ab" * 16
@@ -53,13 +55,21 @@ def test_the_subject_has_the_count_and_the_best_title() -> None:
     assert alert(row(1)).subject == "1 job fits: Senior Python Developer 1"
     assert alert(row(1), row(2), row(3)).subject == "3 jobs fit: Senior Python Developer 1 +2"
     assert digest(row(1), row(2), more=13).subject == "15 jobs fit, Mon 30 Nov 2026: Senior Python Developer 1 +14"
-    assert digest(row(1), period="2026-W49").subject == "1 job fits, week 49 of 2026: Senior Python Developer 1"
+    assert digest(row(1), period="2026-W49").subject == "1 job fits, week to Mon 30 Nov: Senior Python Developer 1"
 
 
 def test_a_long_title_gives_way_to_count_and_date() -> None:
     subject = digest(row(title="x" * 5_000), row(2), more=13).subject
     assert len(subject) <= SUBJECT_MAX_CHARS
     assert subject.endswith("…" + " +14")
+
+
+@pytest.mark.parametrize("skip", range(12))
+def test_a_title_of_joined_emoji_can_be_cut_and_sent(skip: int) -> None:
+    long = digest(row(title="x" * (90 + skip) + "👩\u200d💻" * 200), more=13)
+    assert len(long.subject) <= SUBJECT_MAX_CHARS
+    assert "\u200d…" not in long.subject
+    assert b"=?utf-8?" in as_bytes(long)
 
 
 def test_both_parts_hold_the_same_facts() -> None:
@@ -114,7 +124,8 @@ def test_age_is_by_the_boards_word_or_by_our_first_sight() -> None:
 
 def test_periods_read_like_dates() -> None:
     assert period_name("2026-01-01") == "Thu 1 Jan 2026"
-    assert period_name("2027-W01") == "week 1 of 2027"
+    assert period_name("2026-W49") == "week to Mon 30 Nov"
+    assert period_name("2027-W01") == "week to Mon 4 Jan"
 
 
 def test_a_digest_says_how_many_more_wait_and_why() -> None:
@@ -138,7 +149,7 @@ def test_unsubscribe_stands_near_the_top_and_at_the_end() -> None:
     link = letter.unsubscribe_url
     assert link is not None
     assert letter.html.index(f'href="{link}"') < letter.html.index("<h1")
-    assert letter.html.rindex(f'href="{link}"') > letter.html.rindex("on your page")
+    assert letter.html.rindex(f'href="{link}"') > letter.html.rindex("in your history")
 
 
 def test_a_job_without_a_usable_link_is_shown_without_one() -> None:
@@ -147,6 +158,53 @@ def test_a_job_without_a_usable_link_is_shown_without_one() -> None:
     assert "javascript" not in letter.html + letter.text
     assert "data:text" not in letter.html + letter.text
     assert "Senior Python Developer 0" in letter.text
+
+
+def test_a_link_that_is_too_long_for_the_letter_opens_on_the_page_of_its_job() -> None:
+    long = "https://jobs.example.com/?" + "a" * 600
+    rows = [row(n, link=long, title="W" * 300, reason="W" * 900, source="board " * 20) for n in range(ALERT_CAP_JOBS)]
+    tight, roomy = alert(*rows), alert(row(link=long))
+    assert long not in tight.html + tight.text
+    assert long in roomy.html
+    assert long in roomy.text
+    for number, one in enumerate(rows):
+        page = f"https://scout.example.com/me/jobs/{one.key}"
+        assert Seen(tight.html).links.count(page) == 1, number
+        assert f"   Its link is too long for a mail; open it here: {page}\n" in tight.text
+    assert "No usable link" not in tight.html + tight.text
+    assert "No usable link came with it." in alert(row(link="javascript:" + "a" * 600)).text
+
+
+def test_a_person_with_several_searches_is_told_which_one_a_job_fits() -> None:
+    letter = alert(row(1, search='Side gig & "co"'), row(2))
+    assert '   Fits Side gig & "co": python in the title\n' in letter.text
+    assert 'Fits Side gig & "co": python in the title' in Seen(letter.html).text
+    assert "   Fits: python in the title\n" in letter.text
+    assert (
+        "   Fits Side gig (82 of 100): You build APIs.\n"
+        in alert(row(search="Side gig", verdict_score=82, verdict_reason="You build APIs.")).text
+    )
+
+
+def preheader(letter: Letter) -> str:
+    found = re.search(r'<div style="display:none[^>]*>(.*?)(?:&#8199;|</div>)', letter.html)
+    assert found is not None
+    return found[1]
+
+
+def test_the_preheader_goes_on_where_the_subject_ends() -> None:
+    rows = [row(1, pay="€50/h"), row(2, title="Gardener"), row(3, title="Baker & Son"), row(4, title="Cook")]
+    assert preheader(alert(*rows)) == "Acme · €50/h · python in the title. Also: Gardener; Baker &amp; Son"
+    assert preheader(alert(row(company="", verdict_score=70, verdict_reason="You bake."))) == "You bake"
+    assert len(preheader(alert(row(company="é" * 900, pay="é" * 900, reason="é" * 900), *rows)).encode()) <= 220
+
+
+def test_the_link_to_a_jobs_page_promises_a_note_and_no_more() -> None:
+    letter = alert(row(1))
+    page = f"https://scout.example.com/me/jobs/{row(1).key}"
+    assert f"   A note for yourself: {page}\n" in letter.text
+    assert f'href="{page}"' in letter.html
+    assert "A note for yourself</a>" in letter.html
 
 
 WORST = {
@@ -159,12 +217,14 @@ WORST = {
 
 
 @pytest.mark.parametrize("text", WORST.values(), ids=WORST.keys())
-@pytest.mark.parametrize("link_bytes", [60, 388, 2_000, 5_000])
+@pytest.mark.parametrize("link_bytes", [60, 390, 2_000, 5_000])
 @pytest.mark.parametrize("tail", ["a", "a=&"])
 @pytest.mark.parametrize("said", ["caveat", "not_scored"])
 def test_twenty_jobs_always_fit_whatever_their_fields_hold(text: str, link_bytes: int, tail: str, said: str) -> None:
     link = ("https://jobs.example.com/?" + tail * 5_000)[:link_bytes]
-    worst = dict.fromkeys(("title", "company", "place", "pay", "source", "reason", "verdict_reason", said), text)
+    worst = dict.fromkeys(
+        ("title", "company", "place", "pay", "source", "reason", "verdict_reason", "search", said), text
+    )
     extra = {"link": link, "twin_links": (link + "1", link + "2"), "verdict_score": 100}
     rows = [row(n, **worst, **extra) for n in range(ALERT_CAP_JOBS)]
     site = Site("https://" + "scout." * 30 + "example.com", SITE.mail_from, {text: text})

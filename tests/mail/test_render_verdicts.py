@@ -32,7 +32,7 @@ def test_a_row_without_one_says_why_if_one_was_wanted_and_nothing_otherwise() ->
 def test_what_a_model_says_is_one_escaped_line_without_links(name: str) -> None:
     letter = letter_of(**{"verdict_score": 1, name: "<b>Fits</b>\nBcc: x https://evil.example/x & more\u202e"})
     assert "<b>" not in letter.html
-    assert "&lt;b&gt;Fits&lt;/b&gt; Bcc: x &amp; more" in letter.html
+    assert "&lt;b&gt;Fits&lt;/b&gt; Bcc: x (link left out) &amp; more" in letter.html
     assert "evil.example" not in letter.html + letter.text
     assert "\u202e" not in letter.html + letter.text
 

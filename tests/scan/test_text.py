@@ -57,6 +57,7 @@ def test_of_a_megabyte_of_nesting_only_the_first_64_kilobytes_are_parsed(bomb: s
         ("about &amp;amp; once", "about &amp; once"),
         ("Senior Dev\r\nBcc: victim@example.com", "Senior Dev Bcc: victim@example.com"),
         ("Multi\nline\ttitle", "Multi line title"),
+        ("👩\u200d💻 برنامه&zwnj;نویس a\u200db", "👩\u200d💻 برنامه\u200cنویس ab"),
         ("a\u2028b\u0085c\u0000d\u202ee\u200bf\ufeffg\U000e0041", "a b cdefg"),
         ("Django\x18 developer", "Django developer"),
         ("x" * 3000, "x" * (TITLE_MAX_CHARS - 1) + "…"),

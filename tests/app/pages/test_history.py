@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import time
+from dataclasses import replace
+from datetime import UTC, datetime, time
 
 from app import profile
 from ledger import addresses, ids, users
+from ledger.documents import encode
 from ledger.feedback import said
-from ledger.records import Mode
+from ledger.records import Mode, Stop
 from tests.app.pages.visits import ANN, BASE, ask, links, save_search, signed_in, text, visiting
 from tests.world import World, item
 
@@ -42,6 +44,98 @@ async def test_the_history_says_what_came_of_each_and_takes_an_opinion(world: Wo
         assert 'value="" aria-pressed="true">Not for me' in (await client.get(f"/me/jobs/{key}")).text
         await client.post(f"/me/jobs/{key}", data={"opinion": ""})
         assert await said(world.store, ids.uid_of(ANN)) == {}
+
+
+async def test_history_and_job_page_say_what_the_letter_said(world: World) -> None:
+    key = await with_a_letter(world, ANN)
+    id_ = ids.pair_id(ids.uid_of(ANN), key)
+    (row,) = (await world.rows(ANN)).values()
+    judged = {"verdict_score": 82, "verdict_reason": "You build APIs, see https://evil.example/x.", "caveat": "No pay."}
+    unscored = {"not_scored": "no verdict came within two hours"}
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        for said, told in (
+            ({}, "Fits: python in the title"),
+            ({"search": "Side gig"}, "Fits Side gig : python in the title"),
+            (judged, "Fits (82 of 100): You build APIs, see (link left out). But: No pay."),
+            (unscored, "Fits: python in the title Not scored: no verdict came within two hours"),
+        ):
+            await world.store.put("deliveries", {id_: encode(replace(row, **said))})  # type: ignore[arg-type]
+            pages = [text((await client.get(path)).text) for path in ("/me/history", f"/me/jobs/{key}")]
+            assert [told in page for page in pages] == [True, True], told
+            assert ["Found by python in the title" in page for page in pages] == [False, said is judged]
+
+
+async def test_a_note_is_called_one_and_not_for_me_leads_to_the_search_that_found_it(world: World) -> None:
+    key = await with_a_letter(world, ANN)
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        uid = ids.uid_of(ANN)
+        (name,) = (await users.read(world.store, uid)).record.searches  # type: ignore[union-attr]
+        page = await client.get(f"/me/jobs/{key}")
+        assert "A note for yourself" in text(page.text)
+        assert f'href="/me/search?name={name}"' in page.text
+        assert "It came because of" not in page.text
+        noted = await client.post(f"/me/jobs/{key}", data={"opinion": "not-for-me"})
+        page = await client.get(noted.headers["location"])
+        assert "It came because of python in the title . To keep such jobs away, change the search" in text(page.text)
+        assert page.text.count(f'href="/me/search?name={name}"') == 1
+        assert (await client.get(f"/me/search?name={name}")).status_code == 200
+        assert "Keep such jobs away" in text((await client.get("/me/history")).text)
+        await users.change(world.store, uid, lambda user: replace(user, searches={}))
+        assert "To your searches" in text((await client.get(f"/me/jobs/{key}")).text)
+
+
+async def test_of_several_searches_the_one_that_a_job_fits_is_named_in_letter_and_history(world: World) -> None:
+    await world.begin()
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        await save_search(client, "Full time", keywords="baker")
+        await save_search(client, "Side gig & co", keywords="python")
+        world.after(minutes=15)
+        world.feed(item("Gardener"), item("Python developer"))
+        await world.cron()
+        (letter,) = [mail for mail in world.mails() if mail.kind == "alert"]
+        assert "Fits Side gig & co: python in the title" in letter.text
+        (row,) = (await world.rows(ANN)).values()
+        page = await client.get(f"/me/jobs/{row.key}")
+        assert "Fits Side gig &amp; co" in re.sub(r"</?bdi>", "", page.text)
+        assert 'href="/me/search?name=Side+gig+%26+co"' in page.text
+
+
+async def test_who_gets_no_mail_is_promised_none(world: World) -> None:
+    await world.begin()
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        await save_search(client)
+        uid = ids.uid_of(ANN)
+        await users.change(world.store, uid, lambda user: replace(user, mode=Mode.DAILY))
+        world.after(minutes=15)
+        world.feed(item("Gardener"), item("Python developer"))
+        await world.cron()
+
+        async def told(path: str) -> str:
+            return text((await client.get(path)).text)
+
+        why = "/me/why?link=https://jobs.example.com/python-developer"
+        assert "Mail comes once a day; the next one Mon 30 Nov, 08:00 UTC" in await told("/me")
+        assert "Waiting for your daily mail of Mon 30 Nov, 08:00 UTC" in await told("/me/history")
+        for end, first in (
+            (datetime(2026, 12, 3, 0, tzinfo=UTC), "00:00"),
+            (datetime(2026, 12, 3, 8, tzinfo=UTC), "08:00"),
+        ):
+            await users.change(world.store, uid, lambda user, end=end: replace(user, paused_until=end))  # type: ignore[misc]
+            page = await told("/me")
+            assert f"Paused until Thu 3 Dec, {first} UTC" in page
+            assert "After your pause mail comes once a day; the first Thu 3 Dec, 08:00 UTC" in page
+            for path in ("/me/history", why):
+                assert f"Waiting until your pause ends, Thu 3 Dec, {first} UTC" in await told(path)
+        await users.stop(world.store, uid, Stop.UNSUBSCRIBED, now=world.now)
+        page = await told("/me")
+        assert "You chose mail once a day; none comes now" in page
+        assert "08:00" not in page
+        for path in ("/me/history", why):
+            assert "Not sent: you unsubscribed" in await told(path)
 
 
 async def test_opening_a_job_changes_nothing_and_nobody_sees_anothers(world: World) -> None:
@@ -142,12 +236,14 @@ async def test_deleting_leaves_bare_ids_only_and_says_goodbye_once(world: World)
         await signed_in(client, world)
         await save_search(client)
         await client.post(f"/me/jobs/{key}", data={"opinion": "good"})
-        assert (await client.get("/me/delete")).status_code == 200
+        kept = "list is kept for 48 hours under your address: the numbers of the jobs that were chosen for you"
+        assert kept in text((await client.get("/me/delete")).text)
         assert (await client.post("/me/delete")).status_code == 200
         assert (await client.get("/me")).status_code == 303
     left = await world.dump("users", "deliveries", "digests", "matches", "feedback", "sessions", "sign_ins")
     assert [doc["title"] for doc in left.values()] == [""]
-    assert [mail.subject for mail in world.mails()].count("Your Scout page is deleted") == 1
+    (goodbye,) = [mail for mail in world.mails() if mail.subject == "Your Scout page is deleted"]
+    assert kept in goodbye.text
     world.after(minutes=15)
     world.feed(item("Gardener"), item("Python developer"), item("Python two"))
     await world.cron()

@@ -10,6 +10,7 @@ import pytest
 
 from app.pages.preview import letters, preview
 from app.pages.week import LastWeek
+from app.quota import OVER
 from ledger import deliveries, ids, users
 from ledger.collections import JOBS
 from ledger.documents import encode
@@ -177,22 +178,50 @@ async def test_why_not_knows_the_verdict_the_stop_the_quota_and_the_unclear_lett
 
         held = replace(
             deliveries.offered(uid, jobs[1], score=2, reason="python in the title", now=world.now),
-            wake_at=world.now, why="the day's letters are used up",
+            wake_at=world.now, why=OVER,
         )  # fmt: skip
         await deliveries.queue(world.store, [deliveries.to_digest(held, hour=HOUR, now=world.now)])
-        assert "Waiting for the digest of Mon 30 Nov, 08:00 UTC: the day's letters are used up" in await asked(
-            jobs[1].link
+        assert (
+            "Waiting for your daily mail of Mon 30 Nov, 08:00 UTC; it could not come at once: the mails of the day "
+            "were used up." in await asked(jobs[1].link)
         )
 
         offer = deliveries.offered(uid, jobs[2], score=2, reason="python in the title", now=world.now)
         won = await deliveries.claim(world.store, [offer], [], nonce="n" * 32, now=world.now, lease_s=60)
         await deliveries.settle(world.store, won, Attempt(Outcome.UNCLEAR, "no answer"), hour=HOUR, now=world.now)
-        assert "Unclear: you may or may not have this one (no answer)" in await asked(jobs[2].link)
+        unclear = await asked(jobs[2].link)
+        assert "You may or may not have this one: nobody can tell whether the mail arrived" in unclear
+        assert "no answer" not in unclear
         assert (await world.rows(ANN))[jobs[2].title].state is State.UNCLEAR
 
         token = (await users.read(world.store, uid)).record.token  # type: ignore[union-attr]
         await client.post(f"/unsubscribe/{token}")
         assert "No mail is sent to you" in await asked(jobs[3].link)
+
+
+async def test_why_not_does_not_blame_the_search_alone_for_what_came_while_mail_was_off(world: World) -> None:
+    await world.begin()
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        await save_search(client)
+        world.after(minutes=15)
+        await world.cron()
+        await store_jobs(world, job_of(world, 1))
+
+        async def asked() -> str:
+            return text((await client.get("/me/why", params={"link": "https://jobs.example.com/1"})).text)
+
+        assert "but when it came you asked for something else, or mail was off for you." in await asked()
+        uid, end = ids.uid_of(ANN), world.now + timedelta(days=2)
+        await users.change(world.store, uid, lambda user: replace(user, paused_until=end))
+        assert "Paused until Wed 2 Dec, 07:15 UTC. It would fit" in await asked()
+        world.now = end
+        assert (
+            "but it came before your pause ended, Wed 2 Dec, 07:15 UTC: you were paused, or asked for" in await asked()
+        )
+        await store_jobs(world, job_of(world, 2, link="https://jobs.example.com/2"))
+        later = await client.get("/me/why", params={"link": "https://jobs.example.com/2"})
+        assert "or mail was off for you" in text(later.text)
 
 
 @pytest.mark.parametrize("typed", ["javascript:alert(1)", "not a link at all", "https://", "x" * 9000, "http://u@h/"])

@@ -204,7 +204,7 @@ async def test_quiet_hours_hold_a_letter_back_until_they_end(world: World) -> No
         await world.cron()
         assert world.sent() == {}
         said = text((await client.get("/me/history")).text)
-        assert "Waiting, goes out from Mon 30 Nov, 09:00 UTC on" in said
+        assert "Waiting until Mon 30 Nov, 09:00 UTC, when your quiet hours end" in said
         world.after(hours=2)
         await world.cron()
         assert world.sent() == {(ANN, "Python developer"): 1}
