@@ -85,7 +85,8 @@ FULL: list[Any] = [
         82, "You write Python.", "No pay is stated.", "the day's limit is reached",
     ),
     Digest(
-        UID, "2026-W49", T0, T0, DigestState.SENDING, (), 0, False, "f" * 32, "n", 1, 1, T0, "why", "r", T0, ("note",)
+        UID, "2026-W49", T0, T0, DigestState.SENDING, (), 0, False, "f" * 32, "n", 1, 1, T0, "why", "r", T0, ("note",),
+        2, 7,
     ),
     SourceState(
         "upwork", T0, T0, T0, T0, Health.SLOW, "slow", 3, 2, True, 1, '"etag"', "Mon", "hash", ("0" * 16,), T0,
