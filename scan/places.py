@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-from scan.areas import WORLD, atlas, folded, spelled
+from scan.areas import WORLD, area_named, atlas, folded, named, spelled
 
 TEXT_MAX_CHARS = 2000
 NAME_MAX_WORDS = 9
@@ -31,6 +31,7 @@ _ANYWHERE = re.compile(r"\banywhere\b")
 _EXCEPT = re.compile(r"\b(?:except|excluding|excludes?|excl|outside|not|non|without|other than|but|clients?)\b")
 _CLOCK = re.compile(r"time\s?-?zones?\b|\b(?:utc|gmt|hours|overlap)\b")
 _OR = re.compile(r"[/|;\n•]|\bor\b")
+_REMOTE = re.compile(r"\bremot", re.IGNORECASE)
 _PART = re.compile(r"[,()\[\]:\u2013\u2014-]+")
 _WORD = re.compile(r"[^\W_]+")
 _FILLING = (
@@ -74,6 +75,40 @@ def areas_of(texts: Iterable[str]) -> tuple[str, ...]:
             return ()
         found |= dict.fromkeys(areas)
     return (WORLD,) if WORLD in found else tuple(found)
+
+
+def remote_places(line: str) -> tuple[str, ...]:
+    """The areas of a line of a firm's seats, if it names one for remote work: `Lyon, Remote - US`, `Peru (remote)`.
+
+    Empty where remote work has no place, or none that we know: seats alone say nothing about the worker. Beside a
+    place of remote work they count with it: who lives there may come to the office.
+    """
+    text = unicodedata.normalize("NFKC", line[:TEXT_MAX_CHARS])
+    if _EXCEPT.search(folded(text)):
+        return ()
+    found: dict[str, None] = {}
+    for one in filter(_REMOTE.search, _OR.split(text)):
+        areas = _of_one(one) if _is_placed(one.split(",")) else None
+        if not areas:
+            return ()
+        found |= dict.fromkeys(areas)
+    return (read_places(line) or tuple(found)) if found else ()
+
+
+def _is_placed(parts: list[str]) -> bool:
+    """Whether `remote` has its place: in its own part, as the only other, or as a country; `Lyon, Nice, Remote` not."""
+    if any(_REMOTE.search(part) and _of_one(part) for part in parts):
+        return True
+    others = [part.strip(" -()[]") for part in parts if part.strip(" -()[]") and not _REMOTE.search(part)]
+    return len(others) == 1 or any(_is_own_name(part) for part in others)
+
+
+def _is_own_name(text: str) -> bool:
+    """Of a country or region, not of a town in it."""
+    area = area_named(text)
+    return area is not None and (
+        text.upper() in atlas().by_code or spelled(folded(text)) == spelled(folded(named(area)))
+    )
 
 
 def _of_one(text: str) -> tuple[str, ...] | None:
