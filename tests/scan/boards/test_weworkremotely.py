@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from scan.facts import with_facts
 from scan.posting import Posting
 from scan.sources.weworkremotely import finished
+from tests.boards import Board
+from tests.scan.boards.made import items, made
 from tests.scan.match.people import a_job
 
 
@@ -52,3 +56,18 @@ def test_a_narrower_word_of_the_board_stays() -> None:
 )
 def test_the_boards_head_is_cut_off_the_text_and_nothing_else(text, left) -> None:
     assert read(text).text == left
+
+
+async def test_a_polled_feed_has_its_places_and_no_heads(board: Board, tmp_path: Path) -> None:
+    url = board.serve(
+        "/remote-jobs.rss",
+        "<rss version='2.0'><channel><item><title>Firm: Developer</title><region>Anywhere in the World</region>"
+        "<link>https://weworkremotely.com/remote-jobs/firm-developer</link><description>"
+        "&lt;p&gt;&lt;b&gt;Headquarters:&lt;/b&gt; Remote - Peru&lt;br/&gt;&lt;b&gt;URL:&lt;/b&gt; https://firm.example"
+        "&lt;/p&gt;&lt;p&gt;We build things.&lt;/p&gt;</description></item></channel></rss>",
+        content_type="application/rss+xml",
+    )
+    async with made(tmp_path, kind="weworkremotely", url=url) as source:
+        (posting,) = (await items(source)).postings
+    assert (posting.company, posting.place, posting.countries) == ("Firm", "Remote - Peru", ("PE",))
+    assert posting.text == "We build things."

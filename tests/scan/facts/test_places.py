@@ -52,8 +52,23 @@ from tests.shared import shared
         ("São Paulo", {"BR"}),
         # what may be two things is both
         ("Georgia", {"GE", "US"}),
-        ("Atlanta, GA", {"GA", "US"}),
-        ("San Francisco, CA", {"CA", "US"}),
+        ("Springfield, GA", {"GA", "US"}),
+        # but for what the neighbours tell
+        ("Atlanta, GA", {"US"}),
+        ("San Francisco, CA", {"US"}),
+        ("Denver, CO; Chicago, IL", {"US"}),
+        ("USA - TN", {"US"}),
+        ("Toronto, CA", {"CA"}),
+        ("Remote India, IN", {"IN"}),
+        ("Tbilisi, GA", {"GE", "GA", "US"}),
+        # clocks are no places
+        ("USA (EST)", {"US"}),
+        ("USA, EST", {"US"}),
+        ("Remote (PT)", set()),
+        ("California (PT)", {"US"}),
+        ("Canada (EST/PST)", {"CA"}),
+        ("Brazil, ET time", {"BR"}),
+        ("Lisbon, PT", {"PT"}),
         # what cannot be read without guessing is unknown
         ("Heidelberg", set()),
         ("Ulm / Berlin", set()),
@@ -150,14 +165,16 @@ def test_areas_meet_where_they_share_a_country() -> None:
 @PATIENT(max_examples=500)
 @given(st.one_of(st.text(max_size=300), st.lists(st.sampled_from(
     ["US", "us", "EU", "Remote", "Germany", ",", "/", " or ", "(", ")", "not", " ", "in", "Georgia", "GA", "\u0301",
-     "İ", "ß", "\ud800", "UTC"]), max_size=40).map("".join)))  # fmt: skip
+     "İ", "ß", "\ud800", "UTC", "(EST/PT)", "IN"]), max_size=40).map("".join)))  # fmt: skip
 def test_any_text_is_areas_or_unknown(text) -> None:
     for areas in (read_places(text), remote_places(text)):
         assert all(area == WORLD or area in atlas().names for area in areas)
         assert len(set(areas)) == len(areas)
 
 
-@pytest.mark.parametrize("unit", ["a" * 50, "US, ", "\u0315\u0300", "Guinea ", "(", "/", "- "])
+@pytest.mark.parametrize(
+    "unit", ["a" * 50, "US, ", "\u0315\u0300", "Guinea ", "(", "/", "- ", "(EST", "EST/", "EST or ", "X, CA, "]
+)
 def test_a_long_text_is_read(unit) -> None:
     """The suite's own time limit is the bound."""
     read_places(unit * 200_000)
