@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ledger.records import Job
 from scan.areas import WORLD
-from scan.contracts import Contract, contracts_among, read_contracts
+from scan.contracts import Contract, contracts_among, contracts_in_title, read_contracts
 from scan.language import language_named, language_of
 from scan.pay import Pay, Period, parse_pay, pay_of, said
 from scan.places import areas_of, read_places
@@ -32,6 +32,7 @@ def with_facts(job: Job, posting: Posting) -> Job:
     contracts = read_contracts(posting.contract) or contracts_among(posting.tags)
     if not contracts and pay is not None and pay.period is Period.FIXED:
         contracts = (Contract.FREELANCE,)
+    contracts = tuple(dict.fromkeys((*contracts, *contracts_in_title(posting.title))))
     countries = areas_of(posting.countries) or read_places(posting.place)
     return replace(
         job,

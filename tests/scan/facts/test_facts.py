@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ledger.records import Client, Job
 from scan.areas import WORLD
-from scan.contracts import Contract, contract_named, contracts_among, read_contracts
+from scan.contracts import Contract, contract_named, contracts_among, contracts_in_title, read_contracts
 from scan.facts import with_facts
 from scan.language import language_named, language_of
 from scan.posting import Posting
@@ -102,6 +102,46 @@ def test_a_tag_counts_only_if_it_says_nothing_else() -> None:
     assert contracts_among(("python", "full_time", "Contract")) == (Contract.FULL_TIME, Contract.FREELANCE)
     assert contract_named("contractor") is Contract.FREELANCE
     assert contract_named("contract or internship") is None
+
+
+@pytest.mark.parametrize(
+    ("title", "kinds"),
+    [
+        ("Editor (Part-Time Contract)", ["part-time", "freelance"]),
+        ("Freelance Illustrator", ["freelance"]),
+        ("Tutor - Freelance Maths Coach", ["freelance"]),
+        ("Translator (Freelance, 100% Remote)", ["freelance"]),
+        ("Python Freelancer", ["freelance"]),
+        ("Sales Contractor", ["freelance"]),
+        ("Course designer-contractor", ["freelance"]),
+        ("Editor - 6 month contract", ["freelance"]),
+        ("Recruiter (Fixed Term)", ["temporary"]),
+        ("Marketing Internship", ["internship"]),
+        ("Security Working Student (m/w/d)", ["internship"]),
+        ("Praktikum Grafik (m/w/d)", ["internship"]),
+        ("FULL TIME: Developer", ["full-time"]),
+        ("Backend Engineer, Full-time or Part-time", ["full-time", "part-time"]),
+        ("Contract Manager", []),
+        ("Auditor, Contract Compliance", []),
+        ("Smart contract developer", []),
+        ("Head of Sales, B2B", []),
+        ("Freelancer Success Manager", []),
+        ("Contractor Relations Lead", []),
+        ("Temporary Works Engineer", []),
+        ("Internal Auditor", []),
+        ("Full-Stack Developer", []),
+        ("Intern Coordinator", []),
+        ("", []),
+    ],
+)
+def test_a_title_names_a_kind_of_work_or_a_profession(title, kinds) -> None:
+    assert list(contracts_in_title(title)) == kinds
+
+
+def test_a_title_adds_to_what_the_board_says_of_a_kind_of_work() -> None:
+    assert facts(title="Tutor (Freelance)", contract="Part Time").contracts == ("part-time", "freelance")
+    assert facts(title="Part-time Tutor", text="Help\nBudget: $500").contracts == ("freelance", "part-time")
+    assert facts(title="Tutor (Freelance)", tags=("Full-Time",)).contracts == ("full-time", "freelance")
 
 
 def test_a_language_is_told_or_clear_or_unknown() -> None:
