@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-from scan.areas import WORLD, area_named, atlas, folded, named, spelled
+from scan.areas import WORLD, atlas, folded, is_area, spelled
 
 TEXT_MAX_CHARS = 2000
 NAME_MAX_WORDS = 9
@@ -102,15 +102,7 @@ def _is_placed(parts: list[str]) -> bool:
     if any(_REMOTE.search(part) and _of_one(part) for part in parts):
         return True
     others = [part.strip(" -()[]") for part in parts if part.strip(" -()[]") and not _REMOTE.search(part)]
-    return len(others) == 1 or any(_is_own_name(part) for part in others)
-
-
-def _is_own_name(text: str) -> bool:
-    """Of a country or region, not of a town in it."""
-    area = area_named(text)
-    return area is not None and (
-        text.upper() in atlas().by_code or spelled(folded(text)) == spelled(folded(named(area)))
-    )
+    return len(others) == 1 or any(map(is_area, others))
 
 
 def _alternatives(text: str) -> list[str]:

@@ -203,7 +203,9 @@ def test_in_the_freelancer_thread_those_who_look_for_work_are_no_jobs() -> None:
     ]
     hits = [COMMENT | {"objectID": str(n), "comment_text": text} for n, text in enumerate(words)]
     posting = only(hackernews.parse_comments, {"hits": hits})
-    assert (posting.native_id, posting.company, posting.title) == ("1", "Acme", "Remote")
+    assert (posting.native_id, posting.company, posting.place) == ("1", "Acme", "Remote")
+    assert posting.title == "We need somebody for three months to build a thing in Python."
+    assert posting.contract == "freelance"
 
 
 def test_the_newest_thread_of_each_kind_is_asked_for_and_who_wants_to_be_hired_is_not() -> None:
