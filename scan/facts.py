@@ -11,6 +11,7 @@ from dataclasses import replace
 from ledger.records import Job
 from scan.areas import WORLD
 from scan.contracts import Contract, contracts_among, contracts_in_title, read_contracts
+from scan.fingerprint import BESIDE
 from scan.language import language_named, language_of
 from scan.pay import Pay, Period, parse_pay, pay_of, said
 from scan.places import areas_of, read_places
@@ -43,7 +44,8 @@ def with_facts(job: Job, posting: Posting) -> Job:
         period=pay.period or "" if pay else "",
         countries=(WORLD,) if WORLD in countries else countries[:AREAS_MAX],
         contracts=contracts,
-        language=language_named(posting.language) or language_of(posting.text),
+        language=language_named(posting.language)
+        or language_of(f"{posting.title}\n{posting.text.partition(BESIDE)[0]}"),
         client=posting.client,
     )
 
