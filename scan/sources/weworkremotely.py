@@ -20,7 +20,7 @@ from scan.sources.fields import short
 from scan.sources.kind import Kind, Secrets, SourceConfig
 
 HOUR_S = 3600
-HEAD = re.compile(r"Headquarters:([^\n]{0,300})(?:\n|\Z)(?:URL:[^\n]{0,500}(?:\n|\Z))?")
+HEAD = re.compile(r"Headquarters:([^\n]{0,200})(?:\n|\Z)(?:URL:[^\n]{0,500}(?:\n|\Z))?")
 
 
 def finished(posting: Posting) -> Posting:
