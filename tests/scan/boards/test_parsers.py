@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from scan.mojibake import mended
 from scan.posting import Posting
 from scan.sources import (
     adzuna,
@@ -166,23 +165,6 @@ def test_blog_pages_and_placeholder_pay_of_remote_ok_are_seen_through() -> None:
     assert [skipped.reason for skipped in page.reading.skipped] == [
         *["no job: a page without a company or a description"] * 3, "no id",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("broken", "whole"),
-    [
-        ("MecÃ¡nico", "Mecánico"),
-        ("weâ€™re hiring â€” now", "we’re hiring — now"),
-        ("Â£75", "£75"),
-        ("ÐŸÑ€Ð¸Ð²ÐµÑ‚", "Привет"),
-        ("São Paulo", "São Paulo"),
-        ("plain", "plain"),
-        ("café", "café"),
-        ("Â", "Â"),
-    ],
-)
-def test_text_that_was_read_in_the_wrong_encoding_is_put_right_and_other_text_left(broken: str, whole: str) -> None:
-    assert mended(broken) == whole
 
 
 STORY = 42
