@@ -50,6 +50,9 @@ from tests.shared import shared
         ("South Sudan", {"SS"}),
         ("Cote d’Ivoire", {"CI"}),
         ("São Paulo", {"BR"}),
+        ("Heidelberg, Onsite", {"DE"}),
+        ("Nassau", {"BS"}),
+        ("Distrito Nacional", {"DO"}),
         # what may be two things is both
         ("Georgia", {"GE", "US"}),
         ("Springfield, GA", {"GA", "US"}),
@@ -70,7 +73,8 @@ from tests.shared import shared
         ("Brazil, ET time", {"BR"}),
         ("Lisbon, PT", {"PT"}),
         # what cannot be read without guessing is unknown
-        ("Heidelberg", set()),
+        ("Schilda", set()),
+        ("Onsite", set()),
         ("Ulm / Berlin", set()),
         ("San Francisco or Remote", set()),
         ("San Francisco or Berlin", {"US", "DE"}),
