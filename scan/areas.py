@@ -67,6 +67,13 @@ def area_named(typed: str) -> str | None:
     return own[0] if len(own) == 1 else None
 
 
+def is_area(text: str) -> bool:
+    """Whether it is the code or the own name of a country or region, not of a town in it."""
+    area = area_named(text)
+    own = spelled(folded(text))
+    return area is not None and (text.strip().upper() in atlas().by_code or own == spelled(folded(named(area))))
+
+
 def meet(mine: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
     """Whether somebody who may work in one of `mine` may take work that is open to `theirs`. Both are known."""
     return WORLD in mine or WORLD in theirs or not _countries(mine).isdisjoint(_countries(theirs))

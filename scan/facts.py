@@ -10,9 +10,11 @@ from dataclasses import replace
 
 from ledger.records import Job
 from scan.areas import WORLD
-from scan.contracts import Contract, contracts_among, read_contracts
+from scan.contracts import Contract, contracts_among, contracts_in_title, read_contracts
+from scan.fingerprint import BESIDE
 from scan.language import language_named, language_of
 from scan.pay import Pay, Period, parse_pay, pay_of, said
+from scan.pay_in_text import pay_in_text
 from scan.places import areas_of, read_places
 from scan.posting import Posting
 
@@ -26,12 +28,13 @@ _TRAILED = {"Hourly Range": Period.HOUR, "Budget": Period.FIXED}
 
 def with_facts(job: Job, posting: Posting) -> Job:
     """The job with what its posting says. Never raises."""
+    contracts = read_contracts(posting.contract) or contracts_among(posting.tags)
     pay_text, pay = _pay(posting)
     if pay is None and not pay_text:
-        pay_text, pay = _trailed(posting.text)
-    contracts = read_contracts(posting.contract) or contracts_among(posting.tags)
+        pay_text, pay = _told(posting)
     if not contracts and pay is not None and pay.period is Period.FIXED:
         contracts = (Contract.FREELANCE,)
+    contracts = tuple(dict.fromkeys((*contracts, *contracts_in_title(posting.title))))
     countries = areas_of(posting.countries) or read_places(posting.place)
     return replace(
         job,
@@ -42,7 +45,8 @@ def with_facts(job: Job, posting: Posting) -> Job:
         period=pay.period or "" if pay else "",
         countries=(WORLD,) if WORLD in countries else countries[:AREAS_MAX],
         contracts=contracts,
-        language=language_named(posting.language) or language_of(posting.text),
+        language=language_named(posting.language)
+        or language_of(f"{posting.title}\n{posting.text.partition(BESIDE)[0]}"),
         client=posting.client,
     )
 
@@ -53,6 +57,14 @@ def _pay(posting: Posting) -> tuple[str, Pay | None]:
     if pay is None:
         return posting.pay, parse_pay(posting.pay, currency=posting.currency, period=posting.period)
     return posting.pay or said(pay), pay
+
+
+def _told(posting: Posting) -> tuple[str, Pay | None]:
+    """In the texts of a posting whose board has no word on pay."""
+    pay_text, pay = _trailed(posting.text)
+    if pay is None and (pay := pay_in_text(posting.title, posting.text)):
+        pay_text = said(pay)
+    return pay_text, pay
 
 
 def _trailed(text: str) -> tuple[str, Pay | None]:

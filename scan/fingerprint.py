@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from ledger.joiners import without
 
 TEXT_MIN_CHARS = 200  # under that, two different ads of one firm look alike
 TEXT_START_CHARS = 400
+TITLE_FREE_MIN_CHARS = 400  # of a text that is known again under another title, where no company is named
 BESIDE = "\nSkills: "  # begins what a connector puts after the text, for those who search it
+
+_WORD = re.compile(r"[^\W_]+[+#]*")  # C++ is not C#
 
 
 def fingerprint(*, company: str, title: str, text: str) -> str | None:
@@ -19,17 +23,20 @@ def fingerprint(*, company: str, title: str, text: str) -> str | None:
     return "\n".join((_normalised(company), _normalised(title), words[:TEXT_START_CHARS]))
 
 
-def reposted(*, platform: str, title: str, text: str) -> str | None:
-    """The same for boards that keep the client's name to themselves: title and whole text, word for word.
+def reposted(*, platform: str, client: str, title: str, text: str) -> str | None:
+    """The same for boards that keep the client's name to themselves: the whole text, word for word.
 
-    What is listed beside the text is changed more easily than the text, and is no part of it.
+    `client` is what the board does tell of it, its country: two clients may copy one text. A short text needs the
+    title too; a long one is known without. What is listed beside the text is changed more easily, and is no part of it.
     Only of boards whose ids are their own: in a feed that names no company, equal texts may be two firms' forms.
     """
     words = _normalised(text.partition(BESIDE)[0])
     if len(words) < TEXT_MIN_CHARS or platform.startswith(("feed:", "mailbox:")):
         return None
-    return "\n".join(("", platform, _normalised(title), words))
+    called = "" if len(words) >= TITLE_FREE_MIN_CHARS else _normalised(title)
+    return "\n".join(("", platform, _normalised(client), called, words))
 
 
 def _normalised(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", without(text)).casefold().split())
+    """Its words: a dash for a comma, or a second exclamation mark, makes no other ad."""
+    return " ".join(_WORD.findall(unicodedata.normalize("NFKC", without(text)).casefold()))

@@ -13,6 +13,7 @@ from datetime import datetime
 
 from ledger.records import Client, Job
 from scan.areas import are_known, meet, named
+from scan.contracts import leaves_open
 from scan.language import NAMES
 from scan.pay import figure
 from scan.pay_gate import pay_gate
@@ -66,6 +67,9 @@ def _contract(rules: Rules, job: Job, now: datetime) -> Refusal | None:  # noqa:
         return Refusal(Why.CONTRACT_UNKNOWN, "it does not say what kind of work it is") if rules.strict else None
     if not set(rules.contracts).isdisjoint(job.contracts):
         return None
+    if leaves_open(job.contracts, rules.contracts):
+        told = f"it is {listed(job.contracts)}, and does not say whether {listed(rules.contracts)}"
+        return Refusal(Why.CONTRACT_UNKNOWN, told) if rules.strict else None
     return Refusal(Why.OTHER_CONTRACT, f"it is {listed(job.contracts)}, not {listed(rules.contracts)}")
 
 

@@ -1,16 +1,18 @@
 """What a job pays: one reader for every board's words, one conversion for every figure that we show or compare.
 
-What a text does not say stays unknown: no period is guessed from the size of a number, no rate of exchange is made up.
+What a text does not say stays unknown: no rate of exchange is made up, and no period is guessed but a year, of what
+nobody is paid in less (`yearly`).
 """
 
 from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ledger.records import Job
+from scan.contracts import Contract
 from scan.money import AMOUNT_MAX, Sum, code_in, currency_named, line_of, sums
 
 
@@ -62,6 +64,10 @@ _UP_TO = re.compile(r"(?:\b(?:up\sto|max(?:imum)?|under|below|less\sthan|bis(?:\
                     r"[.:]?\s?\Z", re.I)  # fmt: skip
 _FROM = re.compile(r"(?:\b(?:from|min(?:imum)?|at\sleast|starting\s(?:at|from)|starts\sat|over|above|more\sthan|ab|mind"
                    r"|desde|à\spartir\sde|a\spartir\sde)|[>≥]=?)[.:]?\s?\Z", re.I)  # fmt: skip
+_NOT_YEARLY = re.compile(r"\b(?:budget|project|fixed|flat|total|prize|grant|bounty|milestone|reward|ote|commission)\b",
+                         re.I)  # fmt: skip
+YEAR_LOW_MIN, YEAR_HIGH_MIN, YEAR_HIGH_MAX = 10_000, 20_000, 1_000_000
+YEARLY_CURRENCIES = frozenset(("USD", "EUR", "GBP", "CAD", "AUD", "NZD", "CHF", "SGD"))  # no such pay a month
 _PLUS = re.compile(r"\+(?![A-Za-z])")
 
 
@@ -118,8 +124,31 @@ def pay_of(
     return Pay(low if low in ends else None, high if high in ends else None, currency_named(currency), unit)
 
 
+def yearly(pay: Pay, words: str = "") -> Pay:
+    """A year where no period is stated, the amounts are those of one, and the words do not speak of a price."""
+    ends = [end for end in (pay.low, pay.high) if end is not None]
+    is_yearly = YEAR_HIGH_MIN <= max(ends) <= YEAR_HIGH_MAX and min(ends) >= YEAR_LOW_MIN
+    if pay.period is not None or not is_yearly or pay.currency not in YEARLY_CURRENCIES or _NOT_YEARLY.search(words):
+        return pay
+    return replace(pay, period=Period.YEAR)
+
+
+def pays_in(line: str, *, is_beside: bool) -> list[Pay]:
+    """Every amount of money in a line (of `money.line_of`), with the period beside it, or else also one apart."""
+    found: list[Pay] = []
+    for one in sums(line, _BETWEEN):
+        if one.is_money and _is_pay(line, one):
+            low, high = _ends(line, one)
+            unit = _beside(line, one)[1] if is_beside else _period(line, one)[1]
+            if pay := pay_of(low, high, currency=_currency(line, one, ""), period=unit):
+                found.append(pay)
+    return found
+
+
 def pay_of_job(job: Job) -> Pay | None:
-    return pay_of(job.pay_min, job.pay_max, currency=job.currency, period=job.period)
+    """As it is kept; to whoever is not a freelancer, what is only to be read as a year is one."""
+    pay = pay_of(job.pay_min, job.pay_max, currency=job.currency, period=job.period)
+    return pay if pay is None or job.contracts == (Contract.FREELANCE,) else yearly(pay, job.pay)
 
 
 def period_named(name: str) -> Period | None:
@@ -152,17 +181,21 @@ def _stated(line: str, *, has_hint: bool) -> Sum | None:
     """The first amount that is money; or the first bare number, where the line has nothing else it could count."""
     bare: Sum | None = None
     for found in sums(line, _BETWEEN):
-        head, tail = line[: found.start], line[found.end :]
-        if tail.startswith("%") or _NOT_PAY_BEFORE.search(head) or _NOT_PAY_AFTER.match(tail):
+        if not _is_pay(line, found):
             continue
         if found.is_money:
             return found
-        if bare is None and not _COUNTED.match(tail):
+        if bare is None and not _COUNTED.match(line[found.end :]):
             bare = found
     if bare is None:
         return None
     is_alone = not any(c.isalpha() for c in line)
     return bare if has_hint or is_alone or _period(line, bare)[1] or code_in(line) else None
+
+
+def _is_pay(line: str, found: Sum) -> bool:
+    head, tail = line[: found.start], line[found.end :]
+    return not (tail.startswith("%") or _NOT_PAY_BEFORE.search(head) or _NOT_PAY_AFTER.match(tail))
 
 
 def _ends(line: str, found: Sum) -> tuple[float | None, float | None]:
@@ -184,6 +217,15 @@ def _currency(line: str, found: Sum, said_by_board: str) -> str:
 
 def _period(line: str, found: Sum) -> tuple[bool, Period | None]:
     """Whether a period is stated, and which; None: one that is none of ours (per word), or two."""
+    is_beside, unit = _beside(line, found)
+    if is_beside:
+        return True, unit
+    apart = {period for match in _ELSEWHERE.finditer(_WORKLOAD.sub(" ", line)) if (period := _apart(match))}
+    return bool(apart), apart.pop() if len(apart) == 1 else None
+
+
+def _beside(line: str, found: Sum) -> tuple[bool, Period | None]:
+    """The same of what follows the amount."""
     beside = _BESIDE.match(line, found.end)
     if beside is not None:
         whole = re.sub("[./-]", "", beside["word"] + beside["more"]).lower()
@@ -192,8 +234,7 @@ def _period(line: str, found: Sum) -> tuple[bool, Period | None]:
             return True, _PERIOD_OF[word]
         if beside["per"]:
             return True, None
-    apart = {period for match in _ELSEWHERE.finditer(_WORKLOAD.sub(" ", line)) if (period := _apart(match))}
-    return bool(apart), apart.pop() if len(apart) == 1 else None
+    return False, None
 
 
 def _apart(match: re.Match[str]) -> Period | None:

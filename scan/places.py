@@ -11,13 +11,13 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-from scan.areas import WORLD, atlas, folded, spelled
+from scan.areas import WORLD, atlas, folded, is_area, spelled
 
 TEXT_MAX_CHARS = 2000
 NAME_MAX_WORDS = 9
 CACHED_MAX = 4096  # distinct statements of place
 
-# What comes after a comma in the United States. Where it is a country's code as well, it is read as both.
+# What comes after a comma in the United States. Where it is a country's code as well, its neighbours decide.
 _STATES_WRITTEN = (
     "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA "
     "RI SC SD TN TX UT VT VA WA WV WI WY DC"
@@ -30,7 +30,11 @@ _WORLDWIDE = re.compile(r"\b(?:world\s?-?wide|global(?:ly)?|(?:in|around|all ove
 _ANYWHERE = re.compile(r"\banywhere\b")
 _EXCEPT = re.compile(r"\b(?:except|excluding|excludes?|excl|outside|not|non|without|other than|but|clients?)\b")
 _CLOCK = re.compile(r"time\s?-?zones?\b|\b(?:utc|gmt|hours|overlap)\b")
+_ZONE = r"(?:EST|EDT|ET|CST|CDT|MST|MDT|PST|PDT|PT|CET|CEST)"
+_ZONES = rf"{_ZONE}(?:\s?(?:[/,&-]|or|to)\s?{_ZONE})*"
+_HOUR_OF = re.compile(rf"[(\[]\s?{_ZONES}(?:\s[Tt]ime)?\s?[)\]]|\b{_ZONES}\s[Tt]ime\b")
 _OR = re.compile(r"[/|;\n•]|\bor\b")
+_REMOTE = re.compile(r"\bremot", re.IGNORECASE)
 _PART = re.compile(r"[,()\[\]:\u2013\u2014-]+")
 _WORD = re.compile(r"[^\W_]+")
 _FILLING = (
@@ -55,7 +59,7 @@ def read_places(text: str) -> tuple[str, ...]:
     if _EXCEPT.search(small):
         return ()
     found: dict[str, None] = {}
-    for one in _OR.split(unicodedata.normalize("NFKC", text[:TEXT_MAX_CHARS])):
+    for one in _alternatives(text):
         areas = _of_one(one)
         if areas is None:
             continue
@@ -76,22 +80,59 @@ def areas_of(texts: Iterable[str]) -> tuple[str, ...]:
     return (WORLD,) if WORLD in found else tuple(found)
 
 
+def remote_places(line: str) -> tuple[str, ...]:
+    """The areas of a line of a firm's seats, if it names one for remote work: `Lyon, Remote - US`, `Peru (remote)`.
+
+    Empty where remote work has no place, or none that we know: seats alone say nothing about the worker. Beside a
+    place of remote work they count with it: who lives there may come to the office.
+    """
+    if _EXCEPT.search(folded(line[:TEXT_MAX_CHARS])):
+        return ()
+    found: dict[str, None] = {}
+    for one in filter(_REMOTE.search, _alternatives(line)):
+        areas = _of_one(one) if _is_placed(one.split(",")) else None
+        if not areas:
+            return ()
+        found |= dict.fromkeys(areas)
+    return (read_places(line) or tuple(found)) if found else ()
+
+
+def _is_placed(parts: list[str]) -> bool:
+    """Whether `remote` has its place: in its own part, as the only other, or as a country; `Lyon, Nice, Remote` not."""
+    if any(_REMOTE.search(part) and _of_one(part) for part in parts):
+        return True
+    others = [part.strip(" -()[]") for part in parts if part.strip(" -()[]") and not _REMOTE.search(part)]
+    return len(others) == 1 or any(map(is_area, others))
+
+
+def _alternatives(text: str) -> list[str]:
+    return _OR.split(_HOUR_OF.sub(" ", unicodedata.normalize("NFKC", text[:TEXT_MAX_CHARS])))
+
+
 def _of_one(text: str) -> tuple[str, ...] | None:
     """The areas of one alternative; None if nothing stands there but white space."""
     if not text.strip():
         return None
     parts = [part for part in _PART.split(text) if not _CLOCK.search(folded(part))]
     found: dict[str, None] = {}
+    unclear: list[tuple[str, ...]] = []
     is_after_place = False
     for part in parts:
         words = [word for word in _WORD.findall(part) if word.lower() not in _FILLER or _is_code(word)]
         if len(words) == 1 and (_is_code(words[0]) or len(text.strip()) <= 3):
-            found |= dict.fromkeys(_of_code(words[0].upper(), is_after_place=is_after_place))
+            areas = _of_code(words[0].upper(), is_after_place=is_after_place)
+            if len(areas) > 1:
+                unclear.append(areas)
+            else:
+                found |= dict.fromkeys(areas)
         is_after_place |= bool(words)
     found |= dict.fromkeys(_of_names(spelled(folded(" , ".join(parts))).split()))
     found |= dict.fromkeys(_SHOUTED[word] for part in parts for word in _WORD.findall(part) if word in _SHOUTED)
-    if not found and _ANYWHERE.search(folded(text)):
+    if not found and not unclear and _ANYWHERE.search(folded(text)):
         return (WORLD,)
+    known = frozenset(found)
+    for areas in unclear:  # San Francisco, CA and Toronto, CA; both only where the neighbours tell nothing
+        found |= dict.fromkeys(() if known.intersection(areas) else areas)
     return tuple(found)
 
 
@@ -100,7 +141,7 @@ def _is_code(word: str) -> bool:
 
 
 def _of_code(code: str, *, is_after_place: bool) -> tuple[str, ...]:
-    known = atlas().by_code.get(code, ())
+    known = () if code == "EST" else atlas().by_code.get(code, ())  # a clock more often than Estonia
     return ("US", *known) if is_after_place and code in _STATES else known
 
 

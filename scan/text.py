@@ -9,6 +9,7 @@ import unicodedata
 from selectolax.lexbor import LexborHTMLParser
 
 from ledger.joiners import JOINERS, only_shaping
+from scan.mojibake import mended
 
 HTML_MAX_BYTES = 64 * 1024  # cut before parsing: deep nesting costs more than its square, the largest real ad is 15 kB
 TEXT_MAX_CHARS = 20_000
@@ -88,8 +89,9 @@ def _joined_line(text: str, max_chars: int) -> str:
 
 
 def _visible(text: str) -> str:
-    """Control and format characters gone (bidi, zero width, tags, soft hyphen), odd spaces plain."""
-    return text.translate(_VISIBLE)
+    """What was read in a wrong encoding mended, while its controls are there; then control and format characters gone
+    (bidi, zero width, tags, soft hyphen), odd spaces plain."""
+    return mended(text).translate(_VISIBLE)
 
 
 class _Visible(dict[int, str]):
@@ -102,6 +104,8 @@ class _Visible(dict[int, str]):
             seen = "\n"
         elif category == "Zs" or char in "\t\r\x0b\x0c\x85":
             seen = " "
+        elif 0xF000 <= code <= 0xF0FF:
+            seen = "•"  # a sign of a symbol font, which office programs make bullets of
         elif category == "Cs":
             seen = "\N{REPLACEMENT CHARACTER}"
         else:

@@ -32,6 +32,7 @@ from scan.sources import (
     remotive,
     upwork,
     upwork_rss,
+    weworkremotely,
     workingnomads,
 )
 from scan.sources.board import Page
@@ -56,13 +57,14 @@ def api(parse: Callable[..., Page | Unreadable], **more: str) -> Parser:
 
 def a_feed(kind: str, content_type: str = "") -> Parser:
     own = kind_of(kind)
+    finish = weworkremotely.finished if kind == "weworkremotely" else upwork_rss.finished
     rules = Rules(kind, parse_rule(own.id_rule or "auto"), own.title_form)
 
     def read(body: bytes) -> Reading | Unreadable:
         found = feed.parse(body, content_type, rules=rules, base="https://x.example/f?key=s3cret", now=NOW)
         if isinstance(found, Unreadable):
             return found
-        return Reading(tuple(map(upwork_rss.finished, found[0].postings)), found[0].skipped)
+        return Reading(tuple(map(finish, found[0].postings)), found[0].skipped)
 
     return read
 
@@ -117,6 +119,7 @@ XML = [
     b"<title>Go: Dev - Upwork</title>", b"<link>https://weworkremotely.com/remote-jobs/a</link>",
     b"<link href='x?y=1'/>", b"<guid>1</guid>", b"<![CDATA[", b"]]>",
     b"<description>&lt;b&gt;Budget&lt;/b&gt;: $5\nPosted On: x\nSkills: a, b</description>", b"&#1114112;",
+    b"<description>Headquarters: Remote - US, or Ulm\nURL: x\ny</description>",
     b"&nbsp;", b"<pubDate>Mon, 30 Nov 2026 09:00:00 GMT</pubDate>", b"<!DOCTYPE a [<!ENTITY b 'c'>", b"\\", b"\x00",
     b"\xff\xfe", b"<x:y>", b"<!--", b'{"version": "https://jsonfeed.org/version/1.1", "items": [',
     b'{"id": 1, "title": "x"}', b"]}",

@@ -177,7 +177,7 @@ def _candidate(posting: Posting, source: Source, *, is_baseline: bool, now: date
 def _print_of(posting: Posting) -> str | None:
     if posting.company:
         return fingerprint(company=posting.company, title=posting.title, text=posting.text)
-    return reposted(platform=posting.platform, title=posting.title, text=posting.text)
+    return reposted(platform=posting.platform, client=posting.place, title=posting.title, text=posting.text)
 
 
 def _succeeded(state: SourceState, health: Health, *, wait_s: float, source: Source, now: datetime) -> SourceState:

@@ -16,6 +16,7 @@ from scan.posting import Posting
 from scan.sources.board import Ask, BoardSource, Page
 from scan.sources.entries import Reading
 from scan.sources.fields import posting, reading
+from scan.sources.hiring_line import read_line
 from scan.sources.item import Item, Unreadable, items_at
 from scan.sources.kind import Kind, Secrets, SourceConfig
 from scan.text import one_line, plain
@@ -23,7 +24,8 @@ from scan.text import one_line, plain
 PAGE_ITEMS = 1000  # the API's own maximum; the largest thread has about 800 comments
 STORIES = 12  # three threads a month: this month's and some before
 TEXT_MIN_CHARS = 60
-FIRST_LINE_MAX_CHARS = 2000
+LINE_MAX_CHARS = 2000
+TITLE_MAX_CHARS = 100  # of one that is made from the text
 ITEM = "https://news.ycombinator.com/item?id="
 
 THREADS = (
@@ -33,8 +35,7 @@ THREADS = (
 # In the second thread most comments are people who look for work.
 SEEKS_WORK = re.compile(r"\W{0,3}seeking\s+(?:work|freelance\s+work|a\s+job)\b|\W{0,3}location\s*:", re.IGNORECASE)
 SEEKS_SOMEBODY = re.compile(r"\W{0,3}seeking\s+(?:a\s+)?freelancers?\b[\s|:,-]{0,5}", re.IGNORECASE)
-PAY = re.compile(r"[$€£]\s?[0-9]|\b[0-9]{2,3}\s?k\b|\b(?:USD|EUR|GBP)\b", re.IGNORECASE)
-PLACE = re.compile(r"\b(?:remote|on-?site|hybrid|worldwide|anywhere)\b", re.IGNORECASE)
+LINE_END = re.compile(r"<p>|\n")
 
 
 def parse(body: bytes, *, now: datetime, root: str = "") -> Page | Unreadable:
@@ -77,24 +78,27 @@ def _posting(item: Item, *, now: datetime) -> Posting | str | None:
         return None
     if len(text) < TEXT_MIN_CHARS:
         return "no job: a few words only"
-    first = plain(re.split(r"<p>|\n", markup, maxsplit=1)[0][:FIRST_LINE_MAX_CHARS]).partition("\n")[0]
-    parts = [
-        part for raw in SEEKS_SOMEBODY.sub("", first, count=1).split("|") if (part := one_line(html.unescape(raw)))
-    ]
-    company, rest = (parts[0], parts[1:]) if len(parts) > 1 else ("", parts)
+    first, following = (*map(_line, LINE_END.split(markup, maxsplit=2)[:2]), "")[:2]
+    line = read_line(SEEKS_SOMEBODY.sub("", first, count=1), following)
+    standing = "freelance" if SEEKS_SOMEBODY.search(first) else ""
     return posting(
         "hackernews",
         id_,
-        name=" | ".join(rest) or one_line(text, max_chars=100),
+        name=line.roles or one_line(following or text, max_chars=TITLE_MAX_CHARS),
         link=ITEM + id_,
         markup=text,
         now=now,
-        company=company,
-        place=next((part for part in rest if PLACE.search(part)), ""),
-        pay=next((part for part in rest if PAY.search(part)), ""),
+        company=line.company,
+        place=line.place,
+        pay=line.pay,
+        contract=", ".join(filter(None, (standing, line.contract))),
         dates=(item.raw("created_at"), item.raw("created_at_i")),
         is_html=False,
     )
+
+
+def _line(markup: str) -> str:
+    return html.unescape(plain(markup[:LINE_MAX_CHARS]).partition("\n")[0])
 
 
 def make(config: SourceConfig, fetcher: Fetcher, _: Secrets) -> BoardSource:

@@ -6,7 +6,6 @@ import re
 from datetime import datetime
 from functools import partial
 
-from scan.mojibake import mended
 from scan.posting import Posting
 from scan.sources.board import Page, in_one_answer
 from scan.sources.fields import Amounts, posting, reading
@@ -36,12 +35,12 @@ def _posting(item: Item, *, now: datetime) -> Posting | str:
     found = posting(
         "remoteok",
         id_,
-        name=mended(item.text("position")),
+        name=item.text("position"),
         link=item.text("url"),
-        markup=mended(item.text("description")),
+        markup=item.text("description"),
         now=now,
-        company=mended(item.text("company")),
-        place=mended(item.text("location")).strip(" ,"),
+        company=item.text("company"),
+        place=item.text("location").strip(" ,"),
         amounts=Amounts(low, high, "USD", "year") if is_stated else None,
         tags=item.texts("tags"),
         dates=(item.raw("epoch"), item.raw("date")),

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from scan.mojibake import mended
 from scan.posting import Posting
 from scan.sources import (
     adzuna,
@@ -168,23 +167,6 @@ def test_blog_pages_and_placeholder_pay_of_remote_ok_are_seen_through() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("broken", "whole"),
-    [
-        ("MecÃ¡nico", "Mecánico"),
-        ("weâ€™re hiring â€” now", "we’re hiring — now"),
-        ("Â£75", "£75"),
-        ("ÐŸÑ€Ð¸Ð²ÐµÑ‚", "Привет"),
-        ("São Paulo", "São Paulo"),
-        ("plain", "plain"),
-        ("café", "café"),
-        ("Â", "Â"),
-    ],
-)
-def test_text_that_was_read_in_the_wrong_encoding_is_put_right_and_other_text_left(broken: str, whole: str) -> None:
-    assert mended(broken) == whole
-
-
 STORY = 42
 COMMENT = {
     "objectID": "1",
@@ -203,7 +185,9 @@ def test_in_the_freelancer_thread_those_who_look_for_work_are_no_jobs() -> None:
     ]
     hits = [COMMENT | {"objectID": str(n), "comment_text": text} for n, text in enumerate(words)]
     posting = only(hackernews.parse_comments, {"hits": hits})
-    assert (posting.native_id, posting.company, posting.title) == ("1", "Acme", "Remote")
+    assert (posting.native_id, posting.company, posting.place) == ("1", "Acme", "Remote")
+    assert posting.title == "We need somebody for three months to build a thing in Python."
+    assert posting.contract == "freelance"
 
 
 def test_the_newest_thread_of_each_kind_is_asked_for_and_who_wants_to_be_hired_is_not() -> None:

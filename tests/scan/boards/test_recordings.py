@@ -118,11 +118,18 @@ def test_working_nomads_jobs_have_the_number_of_their_link(recordings: Path) -> 
 def test_hacker_news_replies_are_no_jobs_and_authors_are_not_read(recordings: Path) -> None:
     file = recordings / "boards/hackernews_whoishiring_2026-07.json"
     found = read(hackernews.parse_comments, file)
-    assert [posting.company for posting in found] == ["Qase", "Wave", "Zeitlabs", "Trinsic", "ResortPass", ""]
+    assert [posting.company for posting in found] == [
+        "Qase", "Wave", "Zeitlabs", "Trinsic", "ResortPass", "This Dot Labs",
+    ]  # fmt: skip
+    assert [posting.contract for posting in found[1:]] == [
+        "Permanent (Full-time)", "Full time or Full time contract", "Full-time", "Full-time", "",
+    ]  # fmt: skip
+    assert [found[1].title, found[4].title] == ["On-Premises SRE", "Senior Software Engineer, Frontend"]
+    assert found[4].place == "New York, NY, Onsite"
     assert found[1].pay == "Salary up to $185,500 + equity"
     assert found[4].pay == "$160k–$180k ($210k for senior band) + Equity"
     assert found[2].place == "Remote (UTC+3)"
-    assert found[5].title.startswith("This Dot Labs")
+    assert found[5].title.startswith("Engineering Leads")
     authors = {hit["author"] for hit in json.loads(file.read_text())["hits"]}
     assert not any(author in repr(found) for author in authors)
 

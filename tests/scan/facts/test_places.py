@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scan.areas import WORLD, are_known, area_named, atlas, meet, named
-from scan.places import areas_of, read_places
+from scan.places import areas_of, read_places, remote_places
 from tests.scan.match.people import PATIENT
 from tests.shared import shared
 
@@ -50,12 +50,31 @@ from tests.shared import shared
         ("South Sudan", {"SS"}),
         ("Cote d’Ivoire", {"CI"}),
         ("São Paulo", {"BR"}),
+        ("Heidelberg, Onsite", {"DE"}),
+        ("Nassau", {"BS"}),
+        ("Distrito Nacional", {"DO"}),
         # what may be two things is both
         ("Georgia", {"GE", "US"}),
-        ("Atlanta, GA", {"GA", "US"}),
-        ("San Francisco, CA", {"CA", "US"}),
+        ("Springfield, GA", {"GA", "US"}),
+        # but for what the neighbours tell
+        ("Atlanta, GA", {"US"}),
+        ("San Francisco, CA", {"US"}),
+        ("Denver, CO; Chicago, IL", {"US"}),
+        ("USA - TN", {"US"}),
+        ("Toronto, CA", {"CA"}),
+        ("Remote India, IN", {"IN"}),
+        ("Tbilisi, GA", {"GE", "GA", "US"}),
+        # clocks are no places
+        ("USA (EST)", {"US"}),
+        ("USA, EST", {"US"}),
+        ("Remote (PT)", set()),
+        ("California (PT)", {"US"}),
+        ("Canada (EST/PST)", {"CA"}),
+        ("Brazil, ET time", {"BR"}),
+        ("Lisbon, PT", {"PT"}),
         # what cannot be read without guessing is unknown
-        ("Heidelberg", set()),
+        ("Schilda", set()),
+        ("Onsite", set()),
         ("Ulm / Berlin", set()),
         ("San Francisco or Remote", set()),
         ("San Francisco or Berlin", {"US", "DE"}),
@@ -68,6 +87,30 @@ from tests.shared import shared
 )
 def test_a_place_is_read_as_areas_or_unknown(text, areas) -> None:
     assert set(read_places(text)) == areas
+
+
+@pytest.mark.parametrize(
+    ("line", "areas"),
+    [
+        ("Remote - US", {"US"}),
+        ("Peru, Remote; Chile, Remote", {"PE", "CL"}),
+        ("London, Remote-US", {"GB", "US"}),
+        ("Texas, USA, Remote", {"US"}),
+        ("Remote in Lisbon", {"PT"}),
+        ("Atlantis; Remote - EMEA", {"EMEA"}),
+        ("London", set()),
+        ("Remote", set()),
+        ("London, Chicago, Remote", set()),
+        ("London, Remote; Remote", set()),
+        ("Remote, except in the US", set()),
+    ],
+)
+def test_remote_work_has_a_place_only_where_the_line_gives_it_one(line, areas) -> None:
+    assert set(remote_places(line)) == areas
+
+
+def test_every_area_is_read_from_its_own_code() -> None:
+    assert [area for area in atlas().names if areas_of((area,)) != (area,)] == []
 
 
 def test_a_list_with_one_unknown_place_is_unknown() -> None:
@@ -126,17 +169,21 @@ def test_areas_meet_where_they_share_a_country() -> None:
 @PATIENT(max_examples=500)
 @given(st.one_of(st.text(max_size=300), st.lists(st.sampled_from(
     ["US", "us", "EU", "Remote", "Germany", ",", "/", " or ", "(", ")", "not", " ", "in", "Georgia", "GA", "\u0301",
-     "İ", "ß", "\ud800", "UTC"]), max_size=40).map("".join)))  # fmt: skip
+     "İ", "ß", "\ud800", "UTC", "(EST/PT)", "IN"]), max_size=40).map("".join)))  # fmt: skip
 def test_any_text_is_areas_or_unknown(text) -> None:
-    areas = read_places(text)
-    assert all(area == WORLD or area in atlas().names for area in areas)
-    assert len(set(areas)) == len(areas)
+    for areas in (read_places(text), remote_places(text)):
+        assert all(area == WORLD or area in atlas().names for area in areas)
+        assert len(set(areas)) == len(areas)
 
 
-@pytest.mark.parametrize("unit", ["a" * 50, "US, ", "\u0315\u0300", "Guinea ", "(", "/", "- "])
+@pytest.mark.parametrize(
+    "unit", ["a" * 50, "US, ", "\u0315\u0300", "Guinea ", "(", "/", "- ", "(EST", "EST/", "EST or ", "X, CA, "]
+)
 def test_a_long_text_is_read(unit) -> None:
     """The suite's own time limit is the bound."""
     read_places(unit * 200_000)
+    remote_places(unit * 200_000 + "remote")
+    remote_places("remote" + unit * 200_000)
 
 
 def test_regions_are_told_by_name() -> None:

@@ -102,7 +102,10 @@ def gates_open(search: Search, job: Job) -> bool:
         theirs = set().union(*(OPEN_TO[area] for area in job.countries))
         verdicts.append(bool(mine & theirs) if theirs else unknown)
     if search.contracts:
-        verdicts.append(bool(set(search.contracts) & set(job.contracts)) if job.contracts else unknown)
+        wanted_kinds, kinds = set(search.contracts), set(job.contracts)
+        if kinds == {"part-time"} and wanted_kinds & {"freelance", "temporary"}:
+            wanted_kinds |= kinds if unknown else set()
+        verdicts.append(bool(wanted_kinds & kinds) if kinds else unknown)
     if search.languages:
         verdicts.append(job.language in search.languages if job.language else unknown)
     rating = job.client.rating if job.client else None

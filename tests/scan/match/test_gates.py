@@ -134,6 +134,14 @@ def test_country(countries, asked_for, expected) -> None:
         ((), {"contracts": ("freelance",)}, None),
         ((), {"contracts": ("freelance",), "strict": True}, Why.CONTRACT_UNKNOWN),
         (("full-time",), {"contracts": ("contractor",)}, Why.OTHER_CONTRACT),
+        # part-time are the hours, and no word on the standing
+        (("part-time",), {"contracts": ("freelance",)}, None),
+        (("part-time",), {"contracts": ("temporary",)}, None),
+        (("part-time",), {"contracts": ("freelance",), "strict": True}, Why.CONTRACT_UNKNOWN),
+        (("part-time",), {"contracts": ("full-time",)}, Why.OTHER_CONTRACT),
+        (("part-time",), {"contracts": ("internship",)}, Why.OTHER_CONTRACT),
+        (("part-time", "internship"), {"contracts": ("freelance",)}, Why.OTHER_CONTRACT),
+        (("full-time", "part-time"), {"contracts": ("freelance",)}, Why.OTHER_CONTRACT),
     ],
 )
 def test_kind_of_work(contracts, asked_for, expected) -> None:
@@ -187,6 +195,9 @@ def test_every_refusal_is_a_sentence_for_people() -> None:
         said(a_job(contracts=("full-time",)), contracts=("freelance",))
         == "other_contract: it is full-time, not freelance"
     )
+    assert said(a_job(contracts=("part-time",)), contracts=("freelance", "temporary"), strict=True) == (
+        "contract_unknown: it is part-time, and does not say whether freelance, temporary"
+    )
     assert said(a_job(client=GOOD), min_client_rating=4.75) == (
         "client_too_low: the client's rating is 4.50, the least is 4.75"
     )
@@ -227,7 +238,7 @@ JOBS = st.builds(
     currency=st.sampled_from(["", "USD", "EUR", "?"]),
     period=st.sampled_from(["", "hour", "year", "fixed", "fortnight"]),
     countries=st.sampled_from([(), ("DE",), ("US",), ("WORLD",), ("??",)]),
-    contracts=st.sampled_from([(), ("freelance",), ("full-time",)]),
+    contracts=st.sampled_from([(), ("freelance",), ("full-time",), ("part-time",)]),
     language=st.sampled_from(["", "en", "de"]),
     client=st.one_of(st.none(), st.builds(Client, st.sampled_from([None, 3.0, 5.0]), payment_verified=st.booleans())),
     age_h=st.sampled_from([1, 6]),
