@@ -7,13 +7,13 @@ and the store decides it; nothing here looks and then leaps. What a row becomes 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from ledger import ids
 from ledger.collections import DELIVERIES
-from ledger.documents import Stored, decode, encode
+from ledger.documents import BadRecord, Stored, decode, encode
 from ledger.lifecycle import (
     ABANDONED,
     ALERT_AFTER,
@@ -26,9 +26,9 @@ from ledger.lifecycle import (
     State,
     Via,
 )
-from ledger.records import Delivery, Job
+from ledger.records import Delivery, Job, User
 from ledger.schedule import Hour, next_due
-from ledger.store import Snapshot, Store
+from ledger.store import Snapshot, Store, every
 
 Row = Stored[Delivery]
 
@@ -197,3 +197,36 @@ async def read(store: Store, row_ids: Sequence[str]) -> dict[str, Row]:
     """Rows by id; absent ones are missing. Raises BadRecord for one that cannot be read."""
     found = await store.get(DELIVERIES, row_ids)
     return {id_: Stored(decode(Delivery, s), s.version) for id_, s in found.items()}
+
+
+async def waiting(
+    store: Store, uid: str, bad: Callable[[BadRecord], None] = lambda _: None, *, via: Via | None = None
+) -> list[Row]:
+    """A person's rows that are QUEUED and in no digest. One that cannot be read is told to `bad`, by default the
+    next run's to tell."""
+    rows: list[Row] = []
+    where = {"uid": uid, "state": State.QUEUED.value} | ({"via": via.value} if via is not None else {})
+    async for snapshot in every(store, DELIVERIES, where):
+        try:
+            row = Stored(decode(Delivery, snapshot), snapshot.version)
+        except BadRecord as error:
+            bad(error)
+            continue
+        if row.record.period is None:
+            rows.append(row)
+    return rows
+
+
+async def follow(store: Store, user: User, *, hour: Hour, now: datetime) -> list[Delivery]:
+    """What waits for a digest waits for the user's next one, after a change of hour, zone or mode. Returns those moved.
+
+    Not before the end of a pause. What is due already is left to the run, which asks the user's hour itself; a run
+    that never comes to this moves nothing and loses nothing: each row still wakes at its old time.
+    """
+    at = max(next_due(hour, now).at, user.paused_until or now)
+    rows = [row for row in await waiting(store, user.uid, via=Via.DIGEST) if _sleeps(row.record, now=now)]
+    return await change(store, [(row, replace(row.record, wake_at=at)) for row in rows])
+
+
+def _sleeps(row: Delivery, *, now: datetime) -> bool:
+    return row.wake_at is not None and row.wake_at > now

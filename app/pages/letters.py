@@ -17,7 +17,7 @@ from app.pages.form import Form, Refused, read_form
 from app.pages.schema import form_of
 from app.pages.view import go, page
 from app.pages.visitor import Visitor, parts_of, signed_in
-from app.profile import BadProfile
+from app.profile import BadProfile, change
 from app.typed import at_of, zone_named
 from ledger import users
 from ledger.records import Mode, User
@@ -57,7 +57,7 @@ async def save(request: Request) -> Response:
     wanted = _read(form, visitor, draft)
     if draft.errors:
         return _shown(request, visitor, draft, status=400)
-    store = parts_of(request).store
+    parts = parts_of(request)
 
     def edit(user: User) -> User:
         if mark_of(user, visitor.now) != draft.mark:
@@ -69,13 +69,13 @@ async def save(request: Request) -> Response:
         return users.with_catch_up(saved, now=visitor.now) if user.active else saved
 
     try:
-        user = await users.change(store, visitor.uid, edit)
+        user = await change(parts.store, visitor.uid, edit, default_at=parts.settings.digest_at, now=visitor.now)
     except Moved:
         return await _conflict(request, visitor, draft)
     if user is None:
         raise Refused(410, "Your page was deleted meanwhile.")
     if user.active and wanted.paused_until != _still(user.paused_until, visitor.now):
-        await pause.pause(store, visitor.uid, until=wanted.paused_until, now=visitor.now)
+        await pause.pause(parts.store, visitor.uid, until=wanted.paused_until, now=visitor.now)
     return go("/me?changed=1")
 
 

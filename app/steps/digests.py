@@ -14,14 +14,12 @@ from app.silence import notes_for, silent_sources
 from app.steps.alerts import note_outcome
 from app.steps.wake import Woken
 from ledger import deliveries, digests, ids
-from ledger.collections import DELIVERIES
 from ledger.deliveries import Row, best_first
 from ledger.digests import Held
-from ledger.documents import BadRecord, Stored, decode
+from ledger.documents import BadRecord, Stored
 from ledger.lifecycle import DigestState, Outcome, State, Via
 from ledger.records import Delivery, Digest, SourceState, User
 from ledger.schedule import Due, latest_due, next_due
-from ledger.store import every
 from mail.letter import Letter, Site
 from mail.render import render_digest
 
@@ -135,16 +133,11 @@ def open_rows_of(digest: Held, rows: Mapping[str, Row]) -> list[Row]:
 
 async def _waiting_rows(run: Run, uid: str) -> list[Row]:
     """All of the user's rows that wait for a digest and are not in one, best first."""
-    rows: list[Row] = []
-    where = {"uid": uid, "state": State.QUEUED.value, "via": Via.DIGEST.value}
-    async for snapshot in every(run.store, DELIVERIES, where):
-        try:
-            row = Stored(decode(Delivery, snapshot), snapshot.version)
-        except BadRecord as error:
-            run.report.error("deliveries", str(error))
-            continue
-        if row.record.period is None:
-            rows.append(row)
+
+    def bad(error: BadRecord) -> None:
+        run.report.error("deliveries", str(error))
+
+    rows = await deliveries.waiting(run.store, uid, bad, via=Via.DIGEST)
     return sorted(rows, key=lambda row: best_first(row.record))
 
 

@@ -191,6 +191,24 @@ async def test_settings_of_the_mail_are_saved_and_told_wrong_beside_their_fields
         assert (await person(world)).paused_until is None
 
 
+async def test_jobs_that_wait_already_come_at_the_new_hour_that_the_page_promises(world: World) -> None:
+    await world.begin()
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        await save_search(client)
+        for typed in ({"mode": "weekly", "at": "06:00"}, {"mode": "daily", "at": "06:30"}):
+            form = (await client.get("/me/letters")).text
+            assert (await client.post("/me/letters", data=typed | {"mark": field(form, "mark")})).status_code == 303
+            if typed["mode"] == "weekly":
+                world.after(minutes=15)
+                world.feed(item("Gardener"), item("Python developer"))
+                await world.cron()
+        assert "the next one Tue 1 Dec, 06:30" in text((await client.get("/me")).text)
+        assert "the digest of Tue 1 Dec, 06:30" in text((await client.get("/me/history")).text)
+    world.now = world.now.replace(day=1, month=12, hour=6, minute=30)
+    assert (await world.cron())["mail"]["digests"] == 1
+
+
 async def test_quiet_hours_hold_a_letter_back_until_they_end(world: World) -> None:
     await world.begin()
     async with visiting(world) as client:
