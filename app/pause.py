@@ -1,4 +1,4 @@
-"""Pause: nothing comes until a day, then one catch-up. Ending it sooner wakes what sleeps until its end."""
+"""Pause: nothing comes until its end, then the jobs of the last 24 hours. Ending it sooner wakes what sleeps."""
 
 from __future__ import annotations
 

@@ -30,6 +30,12 @@ NAMES = ("mode", "at", "zone", "quiet_from", "quiet_to", "pause", "ai", "about",
 AREAS = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
 
 
+NO_MAIL = (
+    "No mail is sent to you at all, so there is nothing to pause. To switch it on: “Send me mail again”, on your "
+    "searches. Leave the day as it was to save the rest."
+)
+
+
 class Moved(Exception):
     """The settings are not what they were when the form was shown."""
 
@@ -74,8 +80,11 @@ async def save(request: Request) -> Response:
         return await _conflict(request, visitor, draft)
     if user is None:
         raise Refused(410, "Your page was deleted meanwhile.")
-    if user.active and wanted.paused_until != _still(user.paused_until, visitor.now):
-        await pause.pause(parts.store, visitor.uid, until=wanted.paused_until, now=visitor.now)
+    if wanted.paused_until != _still(user.paused_until, visitor.now):
+        try:
+            await pause.pause(parts.store, visitor.uid, until=wanted.paused_until, now=visitor.now)
+        except BadProfile as error:  # they unsubscribed at this moment
+            raise Refused(409, NO_MAIL) from error
     return go("/me?changed=1")
 
 
@@ -106,6 +115,8 @@ def _read(form: Form, visitor: Visitor, draft: Draft) -> User:
             until = pause.first_day(text["pause"], wanted, now=visitor.now)
     except BadProfile:
         errors["pause"] = "Choose a day from tomorrow on, or none."
+    if not user.active and until != _still(user.paused_until, visitor.now):
+        errors.setdefault("pause", NO_MAIL)
     if len(wanted.about) > ABOUT_MAX_CHARS:
         errors["about"] = f"At most {ABOUT_MAX_CHARS:,} characters; these are {len(wanted.about):,}."
     threshold = text["ai_threshold"].strip() or str(user.ai_threshold)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from app.pages import fields
@@ -196,17 +198,63 @@ async def test_jobs_that_wait_already_come_at_the_new_hour_that_the_page_promise
     async with visiting(world) as client:
         await signed_in(client, world)
         await save_search(client)
-        for typed in ({"mode": "weekly", "at": "06:00"}, {"mode": "daily", "at": "06:30"}):
-            form = (await client.get("/me/letters")).text
-            assert (await client.post("/me/letters", data=typed | {"mark": field(form, "mark")})).status_code == 303
-            if typed["mode"] == "weekly":
-                world.after(minutes=15)
-                world.feed(item("Gardener"), item("Python developer"))
-                await world.cron()
+        assert (await save_letters(client, mode="weekly", at="06:00")).status_code == 303
+        world.after(minutes=15)
+        world.feed(item("Gardener"), item("Python developer"))
+        await world.cron()
+        assert (await save_letters(client, mode="daily", at="06:30")).status_code == 303
         assert "the next one Tue 1 Dec, 06:30" in text((await client.get("/me")).text)
         assert "the digest of Tue 1 Dec, 06:30" in text((await client.get("/me/history")).text)
     world.now = world.now.replace(day=1, month=12, hour=6, minute=30)
     assert (await world.cron())["mail"]["digests"] == 1
+
+
+async def save_letters(client: httpx2.AsyncClient, **typed: str) -> httpx2.Response:
+    """Open the form of the mail, type, and press Save."""
+    form = (await client.get("/me/letters")).text
+    return await client.post("/me/letters", data={"mark": field(form, "mark"), "mode": "instant"} | typed)
+
+
+async def test_after_a_pause_come_the_jobs_of_its_last_day_and_what_waited_and_the_page_says_so(world: World) -> None:
+    await world.begin()
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        await save_search(client)
+        await world.cron()
+        said = text((await client.get("/me/letters")).text)
+        assert "then what waited already, and the fitting jobs of the last day" in said
+        assert (await save_letters(client, mode="daily", at="06:00")).status_code == 303
+        listed = [item("Gardener"), item("Python waits")]
+        world.feed(*listed)
+        world.after(minutes=15)
+        await world.cron()
+        assert (await save_letters(client, mode="daily", at="06:00", pause="2026-12-03")).status_code == 303
+        for title, hours in (("Python missed", 1), ("Python last day", 50)):
+            world.after(hours=hours)
+            listed.append(item(title))
+            world.feed(*listed)
+            await world.cron()
+            assert world.sent() == {}
+        world.now = datetime(2026, 12, 3, 6, tzinfo=UTC)
+        await world.cron()
+        world.after(days=1)
+        await world.cron()
+    assert world.sent() == {(ANN, "Python waits"): 1, (ANN, "Python last day"): 1}
+
+
+async def test_a_pause_while_no_mail_is_sent_is_told_beside_its_field_and_stays_typed(world: World) -> None:
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        await save_search(client)
+        await client.post(f"/unsubscribe/{(await person(world)).token}")
+        answer = await save_letters(client, pause="2026-12-24", about="Quiet work")
+        assert answer.status_code == 400
+        assert "No mail is sent to you at all" in answer.text.split('id="pause-error">')[1].split("</p>")[0]
+        assert "Send me mail again" in text(answer.text)
+        assert 'value="2026-12-24"' in answer.text
+        assert "Quiet work</textarea>" in answer.text
+        assert (await save_letters(client, about="Quiet work")).status_code == 303
+        assert ((await person(world)).about, (await person(world)).paused_until) == ("Quiet work", None)
 
 
 async def test_quiet_hours_hold_a_letter_back_until_they_end(world: World) -> None:
