@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from app.pages import mailed
 from app.pages.asking import may_ask, send_note
 from app.pages.cookies import clear_session
-from app.pages.form import Refused, read_form, refuse_other_sites
+from app.pages.form import Refused, read_form, refuse_other_sites, told_wrong
 from app.pages.schema import form_of
 from app.pages.view import go, page
 from app.pages.visitor import Visitor, parts_of, signed_in
@@ -49,7 +49,7 @@ async def change_address(request: Request) -> Response:
     try:
         new = address_of(typed, smtputf8=parts.transport.smtputf8)
     except BadProfile as error:
-        return await _shown(request, visitor, status=400, typed=typed, error=str(error))
+        return await _shown(request, visitor, status=400, typed=typed, error=told_wrong(str(error)))
     if new == visitor.user.address:
         return await _shown(request, visitor, status=400, typed=typed, error="That is your address already.")
     if not await may_ask(request, parts, ids.uid_of(new), now=visitor.now):

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 from app.pages import mailed
 from app.pages.asking import Asked, ask_for_link
 from app.pages.cookies import clear_session, session_key, set_session
-from app.pages.form import read_form, refuse_other_sites
+from app.pages.form import read_form, refuse_other_sites, told_wrong
 from app.pages.schema import form_of
 from app.pages.view import can_sign_in, checked_then, go, page
 from app.pages.visitor import parts_of, visitor_of
@@ -49,7 +49,7 @@ async def login(request: Request) -> Response:
     try:
         address = address_of(typed, smtputf8=parts.transport.smtputf8)
     except BadProfile as error:
-        return _front(request, status=400, then=then, typed=typed, error=str(error))
+        return _front(request, status=400, then=then, typed=typed, error=told_wrong(str(error)))
     goes_on = checked_then(then, default="")
     match await ask_for_link(request, parts, address, then=goes_on, now=parts.clock()):
         case Asked.SENT:

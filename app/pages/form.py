@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from fastapi import Request
 
+from app.pages.words import sentence
 from app.settings import Settings
 
 FORM_MAX_BYTES = 512 * 1024  # three lists of 200 keywords of 100 characters, percent-encoded, and some room
@@ -35,6 +36,11 @@ class Form:
 
     def has(self, name: str) -> bool:
         return name in self.fields
+
+
+def told_wrong(said: str) -> str:
+    """What is wrong with a field, as the sentence beside it."""
+    return sentence(said) if said.endswith((".", "?", "!")) else f"{sentence(said)}."
 
 
 async def read_form(request: Request) -> Form:

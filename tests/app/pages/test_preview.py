@@ -87,6 +87,25 @@ async def test_letters_are_counted_as_they_would_be_sent(world: World) -> None:
     assert letters([], Mode.DAILY, HOUR) == 0
 
 
+async def test_a_condition_that_is_not_understood_is_named_and_asks_nothing(world: World) -> None:
+    await store_jobs(world, job_of(world, 1), job_of(world, 2, title="Python and PHP", pay="$20 an hour", pay_min=20.0,
+                                                    pay_max=20.0, currency="USD", period="hour"))  # fmt: skip
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        await save_search(client, min_hourly="50", exclude="php")
+        typed = {"was": "My search", "keywords": "python", "min_hourly": "abc", "exclude": "x" * 101, "do": "preview"}
+        page = await client.post("/me/search", data=typed)
+        piece = await client.post("/me/search", data=typed, headers={"x-scout-part": "preview"})
+        for answer in (page, piece):
+            said = text(answer.text)
+            assert "Not counted yet: “None of these” is not understood." in said
+            assert "“Lowest pay an hour” is not understood. 'abc' is not an amount; write it as 60" in said
+            assert "2 of the 2 jobs" in said, "what is kept of a condition was counted, not what is typed"
+        good = await client.post("/me/search", data=typed | {"min_hourly": "50", "exclude": "php"})
+        assert "Not counted yet" not in text(good.text)
+        assert "1 of the 2 jobs" in text(good.text)
+
+
 async def test_the_age_gate_is_asked_as_of_the_day_the_job_came(world: World) -> None:
     old = world.now
     await store_jobs(world, job_of(world, 1, first_seen=old, fresh_at=old, published_at=old - timedelta(hours=2)))

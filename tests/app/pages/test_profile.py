@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -68,6 +69,28 @@ async def test_every_gate_is_saved_and_shown_as_it_was_typed(world: World) -> No
         assert "at least EUR 60" in text((await client.get("/me")).text)
 
 
+@pytest.mark.parametrize(
+    ("typed", "shown", "told"),
+    [
+        ("90k a year", "90,000 a year", "at least USD 43.27 (90,000 a year)"),
+        ("60", "60", "at least USD 60 (124,800 a year)"),
+        ("104k a year", "50", "at least USD 50 (104,000 a year)"),
+    ],
+)
+async def test_pay_for_a_year_is_understandable_afterwards_and_survives_saving(
+    world: World, typed: str, shown: str, told: str
+) -> None:
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        await save_search(client, "Mine", min_hourly=typed)
+        (first,) = (await person(world)).searches.values()
+        page = (await client.get("/me/search", params={"name": "Mine"})).text
+        assert re.search(r'name="min_hourly" value="([^"]*)"', page).group(1) == shown  # type: ignore[union-attr]
+        assert told in text((await client.get("/me")).text)
+        await save_search(client, "Mine", was="Mine", min_hourly=shown)
+        assert (await person(world)).searches == {"Mine": first}
+
+
 async def test_a_search_is_renamed_removed_and_several_are_kept(world: World) -> None:
     async with visiting(world) as client:
         await signed_in(client, world)
@@ -91,13 +114,14 @@ async def test_a_search_is_renamed_removed_and_several_are_kept(world: World) ->
         ({"keywords": "((("}, "keywords", "no letter or digit"),
         ({"keywords": ", ".join(f"k{n}" for n in range(10_000))}, "keywords", f"for {KEYWORDS_MAX} keywords"),
         ({"keywords": "x" * 101}, "keywords", "at most 100 characters"),
-        ({"max_age_h": "soon"}, "gate-max_age_h", "is not a number from 1 to 2,160"),
-        ({"max_age_h": "9" * 5000}, "gate-max_age_h", "is not a number from 1 to 2,160"),
-        ({"min_hourly": "much"}, "gate-min_hourly", "is not one amount"),
-        ({"min_hourly": "-5"}, "gate-min_hourly", "is not one amount"),
+        ({"max_age_h": "soon"}, "gate-max_age_h", "is not a whole number from 1 to 2,160"),
+        ({"max_age_h": "9" * 5000}, "gate-max_age_h", "is not a whole number from 1 to 2,160"),
+        ({"min_hourly": "much"}, "gate-min_hourly", "is not an amount"),
+        ({"min_hourly": "-5"}, "gate-min_hourly", "is not an amount"),
         ({"countries": "Germany, Atlantis"}, "gate-countries", "Unknown: 'Atlantis'"),
         ({"contracts": "slavery"}, "gate-contracts", "not one of these"),
         ({"currency": "XXX"}, "gate-currency", "not one of these"),
+        ({"min_client_hires": "2.5"}, "gate-min_client_hires", "is not a whole number from 0 to 10,000,000,000"),
         ({"min_client_rating": "6"}, "gate-min_client_rating", "not a number from 0 to 5"),
         ({"sources": "nowhere"}, "gate-sources", "not one of these"),
         ({"name": " "}, "name", "Give it a name"),
@@ -113,7 +137,9 @@ async def test_a_mistake_is_told_beside_its_field_and_nothing_typed_is_lost(
         await signed_in(client, world)
         answer = await save_search(client, **({"name": "Mine", "must": "remote", "exclude": "<b>php</b>"} | typed))
     assert answer.status_code == 400
-    assert said in answer.text.split(f'id="{name}-error">')[1].split("</p>")[0].replace("&#39;", "'")
+    error = answer.text.split(f'id="{name}-error">')[1].split("</p>")[0].replace("&#39;", "'")
+    assert said in error
+    assert error.endswith("."), "a mistake is told in a sentence"
     page = answer.text
     assert typed.get("must") == "" or ">remote</textarea>" in page
     assert "&lt;b&gt;php&lt;/b&gt;</textarea>" in page
