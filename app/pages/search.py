@@ -114,7 +114,8 @@ async def _tried(request: Request, visitor: Visitor, draft: Draft) -> Preview | 
     if not usable_keywords(draft.search):
         return None
     user = replace(visitor.user, searches={draft.name or FIRST_NAME: draft.search})
-    return await asyncio.to_thread(preview, user, week, hour=parts.hour(user))
+    cap = parts.settings.digest_cap
+    return await asyncio.to_thread(preview, user, week, hour=parts.hour(user), digest_cap=cap)
 
 
 def _sources(parts: Parts) -> list[str]:
