@@ -52,6 +52,9 @@ async def change_address(request: Request) -> Response:
         return await _shown(request, visitor, status=400, typed=typed, error=told_wrong(str(error)))
     if new == visitor.user.address:
         return await _shown(request, visitor, status=400, typed=typed, error="That is your address already.")
+    if ids.uid_of(new) == ids.uid_of(visitor.user.address):  # the same mailbox, spelled otherwise
+        await addresses.move(parts.store, visitor.uid, new, now=visitor.now)
+        return go("/me/account?spelled=1")
     if not await may_ask(request, parts, ids.uid_of(new), now=visitor.now):
         return await _shown(request, visitor, status=429, typed=typed, error=TOO_MANY)
     if not await _ask_both(parts, visitor, new):
@@ -97,7 +100,7 @@ async def confirm(request: Request, token: str) -> Response:
     if not await addresses.move(parts.store, link.uid, link.address, now=parts.clock()):
         reason = "This address has a page of its own here, so it cannot be taken. Delete that page first."
         raise Refused(409, reason)
-    await sign_in.forget(parts.store, link.uid)
+    await sign_in.forget(parts.store, link.uid, but=(sign_in.link_key(token), link.other))
     return page(request, "confirmed.html", address=link.address, waits="")
 
 
@@ -154,6 +157,7 @@ async def _shown(
     signed = await sessions.of(parts_of(request).store, visitor.uid)
     return page(
         request, "account.html", status=status, user=visitor.user, typed=typed, error=error, asked=asked,
+        spelled="spelled" in request.query_params,
         sessions=sorted(signed, key=lambda session: session.seen_at, reverse=True), now=visitor.now,
     )  # fmt: skip
 
