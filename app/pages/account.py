@@ -42,7 +42,7 @@ async def account(request: Request) -> Response:
 @router.post("/me/address", openapi_extra=form_of("email"))
 async def change_address(request: Request) -> Response:
     """Ask both mailboxes. The answer does not tell whether the new one is known here."""
-    visitor = await signed_in(request)
+    visitor = await signed_in(request, form="/me/account")
     form = await read_form(request)
     parts = parts_of(request)
     typed = form.text("email")
@@ -107,7 +107,7 @@ async def confirm(request: Request, token: str) -> Response:
 @router.post("/me/sign-out-everywhere")
 async def sign_out_everywhere(request: Request) -> Response:
     refuse_other_sites(request)
-    visitor = await signed_in(request)
+    visitor = await signed_in(request, form="/me/account")
     store = parts_of(request).store
     await sign_in.forget(store, visitor.uid)
     await sessions.end_all(store, visitor.uid)
@@ -138,7 +138,7 @@ async def delete_page(request: Request) -> Response:
 async def delete(request: Request) -> Response:
     """Remove the person and all that is kept of them, then say goodbye once."""
     refuse_other_sites(request)
-    visitor = await signed_in(request)
+    visitor = await signed_in(request, form="/me/account")
     parts = parts_of(request)
     await users.delete(parts.store, visitor.uid, now=visitor.now)
     letter = notes.goodbye(

@@ -37,7 +37,7 @@ async def front(request: Request) -> Response:
 
 @router.get("/login")
 async def login_page(request: Request) -> Response:
-    return _front(request, then=request.query_params.get("then", ""))
+    return _front(request, then=request.query_params.get("then", ""), lost="lost" in request.query_params)
 
 
 @router.post("/login", openapi_extra=form_of("email", "then"))
@@ -99,9 +99,21 @@ async def logout(request: Request) -> Response:
 
 
 def _front(
-    request: Request, *, status: int = 200, then: str, typed: str = "", error: str = "", visitor: object = None
+    request: Request,
+    *,
+    status: int = 200,
+    then: str,
+    typed: str = "",
+    error: str = "",
+    lost: bool = False,
+    visitor: object = None,
 ) -> HTMLResponse:
     settings: Settings = request.app.state.settings
     template = "front.html" if visitor is None else "welcome.html"
-    facts: dict[str, Any] = {"then": checked_then(then, default=""), "typed": typed[:TYPED_MAX_CHARS], "error": error}
+    facts: dict[str, Any] = {
+        "then": checked_then(then, default=""),
+        "typed": typed[:TYPED_MAX_CHARS],
+        "error": error,
+        "lost": lost,
+    }
     return page(request, template, status=status, can_sign_in=can_sign_in(settings), **facts)

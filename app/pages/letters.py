@@ -57,7 +57,7 @@ async def letters(request: Request) -> Response:
 
 @router.post("/me/letters", openapi_extra=form_of("mark", *NAMES))
 async def save(request: Request) -> Response:
-    visitor = await signed_in(request)
+    visitor = await signed_in(request, form="/me/letters")
     form = await read_form(request)
     draft = Draft({name: form.text(name) for name in NAMES}, form.text("mark"))
     wanted = _read(form, visitor, draft)

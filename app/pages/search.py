@@ -41,7 +41,7 @@ async def edit(request: Request) -> Response:
 @router.post("/me/search", openapi_extra=form_of("was", "mark", "name", *LISTS, "do"))
 async def save(request: Request) -> Response:
     """Save, or only try it: the same form, by the name of the button."""
-    visitor = await signed_in(request)
+    visitor = await signed_in(request, form="/me/search")
     form = await read_form(request)
     if form.has("remove"):
         form = without_word(form, form.text("remove"))
