@@ -24,6 +24,7 @@ NAME_MAX_CHARS = 60
 LISTS = {"keywords": "Keywords", "must": "All of these", "exclude": "None of these"}
 _RESERVED = re.compile(r"__.*__")  # Firestore keeps such names for itself
 FIRST_NAME = "My search"
+NAME_TAKEN = "Another search of yours has this name."
 
 
 @dataclass(slots=True)
@@ -88,11 +89,20 @@ def check_whole(draft: Draft, user: User) -> None:
     if not draft.name or len(draft.name) > NAME_MAX_CHARS or _RESERVED.fullmatch(draft.name):
         draft.errors["name"] = f"Give it a name of at most {NAME_MAX_CHARS} characters."
     elif draft.name != draft.was and draft.name in user.searches:
-        draft.errors["name"] = "Another search of yours has this name."
+        draft.errors["name"] = NAME_TAKEN
     if "keywords" not in draft.errors and "must" not in draft.errors and not usable_keywords(draft.search):
         draft.errors["keywords"] = "Without a keyword no job ever fits. Add one, such as python."
     if draft.was not in user.searches and len(user.searches) >= SEARCHES_MAX:
         draft.errors["name"] = f"You have {SEARCHES_MAX} searches, and that is the most. Remove one first."
+
+
+def differing(kept: Search, shown: Search) -> dict[str, str]:
+    """What of a kept search is not as shown, by its labels."""
+    lists = {label: (getattr(kept, key), getattr(shown, key)) for key, label in LISTS.items()}
+    gates = {gate: (getattr(kept, gate.field), getattr(shown, gate.field)) for gate in fields.GATES}
+    return {label: join_keywords(now) or "none" for label, (now, seen) in lists.items() if now != seen} | {
+        gate.label: fields.told(gate, now) for gate, (now, seen) in gates.items() if now != seen
+    }
 
 
 def without_word(form: Form, chip: str) -> Form:

@@ -104,6 +104,19 @@ def asks(search: Search) -> bool:
     )
 
 
+def told(gate: Gate, value: Any) -> str:
+    """What is kept of one, in a line."""
+    match gate.kind:
+        case "switch":
+            return "yes" if value else "no"
+        case "select":
+            return str(value)
+        case "choices" | "words":
+            return ", ".join(map(gate.shown, value)) or "any"
+        case _:
+            return "any" if value is None else gate.written(value)
+
+
 def shown(search: Search, sources: Sequence[str]) -> list[Shown]:
     """The gates as they are kept."""
     return [_as_kept(gate, getattr(search, gate.field), sources) for gate in GATES]

@@ -13,7 +13,7 @@ from fastapi.responses import HTMLResponse
 
 from app import pause
 from app.pages import words
-from app.pages.form import Form, Refused, read_form
+from app.pages.form import Form, Refused, read_form, told_kept
 from app.pages.schema import form_of
 from app.pages.view import go, page
 from app.pages.visitor import Visitor, parts_of, signed_in
@@ -26,7 +26,18 @@ from scan.prompt import ABOUT_MAX_CHARS
 
 router = APIRouter(default_response_class=HTMLResponse)
 
-NAMES = ("mode", "at", "zone", "quiet_from", "quiet_to", "pause", "ai", "about", "ai_threshold")
+LABELS = {
+    "mode": "How often",
+    "at": "Hour",
+    "zone": "Time zone",
+    "quiet_from": "Quiet hours from",
+    "quiet_to": "Quiet hours to",
+    "pause": "Pause until",
+    "ai": "Second look by a model",
+    "about": "About me",
+    "ai_threshold": "Lowest score",
+}
+NAMES = tuple(LABELS)
 AREAS = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
 
 
@@ -132,9 +143,11 @@ async def _conflict(request: Request, visitor: Visitor, draft: Draft) -> Respons
     if fresh is None:
         raise Refused(410, "Your page was deleted meanwhile.")
     draft.mark = mark_of(fresh.record, visitor.now)
+    kept = _kept(fresh.record, visitor.now)
+    said = kept | {"mode": words.MODES[fresh.record.mode]}
+    differing = {label: said[name] or "none" for name, label in LABELS.items() if kept[name] != draft.typed[name]}
     draft.errors["moved"] = (
-        "These settings were changed in another window since you opened them here: letters now come "
-        f"{words.MODES[fresh.record.mode]}. Saving again replaces that by what you see here."
+        f"These settings were changed in another window since you opened them here. {told_kept(differing)}"
     )
     return _shown(request, visitor, draft, status=409)
 

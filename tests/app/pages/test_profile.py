@@ -103,8 +103,20 @@ async def test_a_search_is_renamed_removed_and_several_are_kept(world: World) ->
         }
         taken = await save_search(client, "Two", was="Three")
         assert (taken.status_code, "Another search of yours" in text(taken.text)) == (400, True)
-        await save_search(client, was="Three", do="delete")
+        question = await client.get("/me/search/remove", params={"name": "Three"})
+        assert "Remove Three? The search goes for good" in text(question.text)
+        assert "Keywords: rust" in text(question.text)
+        assert len((await person(world)).searches) == 2
+        asked = {"was": "Three", "mark": field(question.text, "mark")}
+        await save_search(client, "Three", was="Three", keywords="zig")
+        moved = await client.post("/me/search/remove", data=asked)
+        assert (moved.status_code, "Keywords: zig" in text(moved.text)) == (409, True)
+        assert len((await person(world)).searches) == 2
+        for _ in range(2):  # a double click
+            gone = await client.post("/me/search/remove", data=asked | {"mark": field(moved.text, "mark")})
+            assert gone.headers["location"] == "/me?removed=1"
         assert list((await person(world)).searches) == ["Two"]
+        assert (await client.get("/me/search/remove", params={"name": "Three"})).status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -172,6 +184,49 @@ async def test_the_second_of_two_tabs_is_told_and_loses_nothing(world: World) ->
         again = await client.post("/me/search", data=typed[late] | {"mark": field(page, "mark")})
         assert again.status_code == 303
         assert (await person(world)).searches["Mine"].keywords == (typed[late]["keywords"],)
+
+
+async def test_the_second_of_two_tabs_is_told_everything_that_differs_and_nothing_else(world: World) -> None:
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        await save_search(client, "Mine", must="remote")
+        opened = field((await client.get("/me/search", params={"name": "Mine"})).text, "mark")
+        await save_search(client, "Mine", was="Mine", must="remote", exclude="php, wordpress", min_hourly="60 EUR",
+                          contracts=["freelance"], strict="yes")  # fmt: skip
+        fields_ = {"was": "Mine", "name": "Mine", "mark": opened, "do": "save", "keywords": "python", "must": "remote"}
+        late = await client.post("/me/search", data=fields_)
+        assert late.status_code == 409
+        told = text(late.text).split("Kept now: ")[1].split(". Saving again")[0]
+        assert told == (
+            "None of these: php, wordpress; Currency: EUR; Lowest pay an hour: 60; Kind of work: freelance; "
+            "Be strict: what the board does not say counts as no: yes"
+        )
+        form = field((await client.get("/me/letters")).text, "mark")
+        await save_letters(client, mode="weekly", quiet_from="22:00", quiet_to="06:00")
+        late = await client.post(
+            "/me/letters", data={"mark": form, "mode": "instant", "zone": "UTC", "ai_threshold": "60"}
+        )
+        assert late.status_code == 409
+        told = text(late.text).split("Kept now: ")[1].split(". Saving again")[0]
+        assert told == "How often: on Mondays; Quiet hours from: 22:00; Quiet hours to: 06:00"
+
+
+async def test_a_new_search_of_a_name_that_another_tab_has_taken_is_told_beside_the_name(world: World) -> None:
+    async with visiting(world) as client:
+        await signed_in(client, world)
+
+        store = world.store
+
+        async def other_tab(operation: str, collection: str) -> None:
+            if (operation, collection) == ("swap", "users"):
+                mine = {"Mine": Search(("go",))}
+                await users.change(store, ids.uid_of(ANN), lambda user: replace(user, searches=mine))
+
+        world.spy(before=other_tab)
+        late = await save_search(client, "Mine")
+        assert late.status_code == 409
+        assert "Another search of yours has this name" in text(late.text)
+    assert (await person(world)).searches == {"Mine": Search(("go",))}
 
 
 async def test_a_run_between_opening_and_saving_is_no_conflict(world: World) -> None:

@@ -228,7 +228,7 @@ async def test_the_second_of_two_windows_is_told_and_keeps_what_was_typed(tmp_pa
         await two.get_by_label("Keywords, any of them").fill("go")
         await two.get_by_role("button", name="Save", exact=True).last.click()
         await expect(two.get_by_role("alert")).to_contain_text("changed in another window")
-        await expect(two.get_by_role("alert")).to_contain_text("Kept now: rust")
+        await expect(two.get_by_role("alert")).to_contain_text("Kept now: Keywords: rust.")
         await expect(two.get_by_label("Keywords, any of them")).to_have_value("go")
         await two.get_by_role("button", name="Save", exact=True).last.click()
         await two.wait_for_url("**/me?saved=*")
