@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ from fastapi.responses import HTMLResponse, JSONResponse
 
 from app.pages import mailed
 from app.pages.asking import may_ask, send_note
-from app.pages.cookies import clear_session
+from app.pages.cookies import clear_session, session_key
 from app.pages.form import Refused, read_form, refuse_other_sites, told_wrong
 from app.pages.schema import form_of
 from app.pages.view import go, page
@@ -29,6 +30,7 @@ router = APIRouter(default_response_class=HTMLResponse)
 
 CONFIRM = (Purpose.OLD_ADDRESS, Purpose.NEW_ADDRESS)
 EXPORTED = (DELIVERIES, DIGESTS, MATCHES, FEEDBACK, SESSIONS)
+SESSION_ID = re.compile("[0-9a-f]{64}")
 TOO_MANY = "Too many mails were asked for. Try again in an hour."
 NOT_SENT = "The two mails could not both be sent. Check the address, or try again in a few minutes."
 
@@ -104,6 +106,16 @@ async def confirm(request: Request, token: str) -> Response:
     return page(request, "confirmed.html", address=link.address, waits="")
 
 
+@router.post("/me/sign-out-there", openapi_extra=form_of("session"))
+async def sign_out_there(request: Request) -> Response:
+    """End one session of theirs; the one that asks goes on."""
+    visitor = await signed_in(request, form="/me/account")
+    form = await read_form(request)
+    if SESSION_ID.fullmatch(id_ := form.text("session")):
+        await sessions.end_one(parts_of(request).store, visitor.uid, id_)
+    return go("/me/account?ended=1")
+
+
 @router.post("/me/sign-out-everywhere")
 async def sign_out_everywhere(request: Request) -> Response:
     refuse_other_sites(request)
@@ -154,11 +166,12 @@ async def delete(request: Request) -> Response:
 async def _shown(
     request: Request, visitor: Visitor, *, status: int = 200, typed: str = "", error: str = "", asked: str = ""
 ) -> Response:
-    signed = await sessions.of(parts_of(request).store, visitor.uid)
+    signed = await sessions.of(parts_of(request).store, visitor.uid, now=visitor.now)
     return page(
         request, "account.html", status=status, user=visitor.user, typed=typed, error=error, asked=asked,
         spelled="spelled" in request.query_params,
-        sessions=sorted(signed, key=lambda session: session.seen_at, reverse=True), now=visitor.now,
+        sessions=sorted(signed.items(), key=lambda pair: pair[1].created_at, reverse=True),
+        this_one=sessions.session_id(session_key(request)), ended="ended" in request.query_params, now=visitor.now,
     )  # fmt: skip
 
 

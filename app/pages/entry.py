@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from app.pages import mailed
+from app.pages.agents import browser_named
 from app.pages.asking import Asked, ask_for_link
 from app.pages.cookies import clear_session, session_key, set_session
 from app.pages.form import read_form, refuse_other_sites, told_wrong
@@ -82,7 +83,8 @@ async def use_link(request: Request, token: str) -> Response:
     user = await sign_up(parts.store, link.uid, link.address, now=now)
     if old := session_key(request):
         await sessions.end(parts.store, old)
-    key = await sessions.begin(parts.store, user.uid, now=now)
+    browser = browser_named(request.headers.get("user-agent", ""))
+    key = await sessions.begin(parts.store, user.uid, browser=browser, now=now)
     answer = go(checked_then(link.then, default="/me" if user.searches else "/me/search"))
     set_session(request, answer, key)
     return answer
