@@ -71,7 +71,7 @@ def _floor(field: str, per: Period) -> Callable[[str], dict[str, Any]]:
         amount = None if pay is None or pay.low is None or pay.period is None else converted(pay.low, pay.period, per)
         if pay is None or amount is None or pay.low != (pay.high or pay.low):
             unit = "500" if per is Period.FIXED else "60, '60 EUR' or '90k a year'"
-            raise BadGate(f"{one_line(text)!r} is not one amount; write it as {unit}")
+            raise BadGate(f"{one_line(text)!r} is not an amount; write it as {unit}")
         return {field: amount} | ({"currency": pay.currency} if pay.currency else {})
 
     return read
@@ -107,10 +107,22 @@ def _number(field: str, kind: type[int] | type[float], most: float) -> Callable[
         except ValueError:
             value = kind(-1)
         if not math.isfinite(value) or not 0 <= value <= most:
-            raise BadGate(f"{one_line(text)!r} is not a number from 0 to {most:,.0f}")
+            number = "whole number" if kind is int else "number"
+            raise BadGate(f"{one_line(text)!r} is not a {number} from 0 to {most:,.0f}")
         return {field: value or None}
 
     return read
+
+
+def hourly_written(amount: float) -> str:
+    """What reads back as the same pay an hour: `60`, or `90,000 a year` where an hour of it has no round figure."""
+    return figure(amount) if round(amount, 2) == amount else f"{_a_year(amount)} a year"
+
+
+def _a_year(hourly: float) -> str:
+    yearly = converted(hourly, Period.HOUR, Period.YEAR)
+    assert yearly is not None
+    return figure(yearly)
 
 
 def _at_least(field: str) -> Callable[[Search], str]:
@@ -123,6 +135,12 @@ def _amount(field: str) -> Callable[[Search], str]:
         return "" if least is None else f"at least {search.currency} {figure(least)}"
 
     return told
+
+
+def _hourly(search: Search) -> str:
+    """Both: who typed a year finds it again."""
+    least = search.min_hourly
+    return "" if least is None else f"{_amount('min_hourly')(search)} ({_a_year(least)} a year)"
 
 
 def _names(field: str, name: Callable[[str], str]) -> Callable[[Search], str]:
@@ -139,15 +157,15 @@ _TONGUES = "give names or codes, such as English, de"
 
 GATES: tuple[Gate, ...] = (
     Gate(
-        "min_hourly", "--min-hourly", "AMOUNT", "The least an hour: 60, '60 EUR', '90k a year'; 0: any.", "an hour",
-        _floor("min_hourly", Period.HOUR), _amount("min_hourly"),
+        "min_hourly", "--min-hourly", "AMOUNT", "The least an hour: 60, '60 EUR', '90k a year'; 0: any.",
+        "pay an hour", _floor("min_hourly", Period.HOUR), _hourly,
     ),
     Gate(
         "min_fixed", "--min-fixed", "AMOUNT", "The least fixed price; 0: any.", "fixed price",
         _floor("min_fixed", Period.FIXED), _amount("min_fixed"),
     ),
     Gate(
-        "currency", "--currency", "CODE", "Of both. Pay in another one counts as unknown.", "currency",
+        "currency", "--currency", "CODE", "Of both. Pay in another currency counts as unknown.", "currency",
         _currency, lambda _: "",  # told with the amounts
     ),
     Gate(

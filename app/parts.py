@@ -12,8 +12,8 @@ from app.pace import Limits, Pace
 from app.quota import Quota
 from app.report import Report
 from app.settings import Settings
-from ledger.records import Mode, User
-from ledger.schedule import BadZone, Hour, time_of, zone_of
+from ledger.records import User
+from ledger.schedule import Hour, hour_of, zone_of
 from ledger.store import Store
 from mail.letter import Site
 from mail.transports.port import Transport
@@ -49,17 +49,8 @@ class Parts:
         return Hour(self.settings.digest_at, zone_of("UTC"))
 
     def hour(self, user: User) -> Hour:
-        """When the user's digest is due: theirs, else the operator's default, which is in UTC.
-
-        An instant user's waiting rows go out daily. An hour or zone that cannot be read falls back to the default.
-        """
-        at, zone = self.settings.digest_at, "UTC"
-        try:
-            if user.at is not None:
-                at, zone = time_of(user.at), user.zone
-            return Hour(at, zone_of(zone), weekly=user.mode is Mode.WEEKLY)
-        except BadZone:
-            return Hour(self.settings.digest_at, zone_of("UTC"), weekly=user.mode is Mode.WEEKLY)
+        """When the user's digest is due."""
+        return hour_of(user, default_at=self.settings.digest_at)
 
 
 @dataclass(frozen=True, slots=True)

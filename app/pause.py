@@ -1,4 +1,4 @@
-"""Pause: nothing comes until a day, then one catch-up. Ending it sooner wakes what sleeps until its end."""
+"""Pause: nothing comes until its end, then the jobs of the last 24 hours. Ending it sooner wakes what sleeps."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from app.profile import BadProfile, state
 from ledger import deliveries, digests, users
-from ledger.collections import DELIVERIES, DIGESTS
+from ledger.collections import DIGESTS
 from ledger.documents import BadRecord, Stored, decode
-from ledger.lifecycle import State
-from ledger.records import Delivery, Digest, User
+from ledger.records import Digest, User
 from ledger.schedule import BadZone, zone_of
 from ledger.store import Store, every
 
@@ -52,15 +51,8 @@ def first_day(typed: str, user: User, *, now: datetime) -> datetime:
 
 async def _wake(store: Store, uid: str, *, asleep_until: datetime, at: datetime) -> None:
     """What the pause put to sleep wakes at `at`. A document that cannot be read is left to the run, which tells it."""
-    rows: list[tuple[deliveries.Row, Delivery]] = []
-    async for snapshot in every(store, DELIVERIES, {"uid": uid, "state": State.QUEUED.value}):
-        try:
-            row = Stored(decode(Delivery, snapshot), snapshot.version)
-        except BadRecord:
-            continue
-        if row.record.wake_at == asleep_until:
-            rows.append((row, replace(row.record, wake_at=at)))
-    await deliveries.change(store, rows)
+    rows = [row for row in await deliveries.waiting(store, uid) if row.record.wake_at == asleep_until]
+    await deliveries.change(store, [(row, replace(row.record, wake_at=at)) for row in rows])
     async for snapshot in every(store, DIGESTS, {"uid": uid, "live": True}):
         try:
             digest = Stored(decode(Digest, snapshot), snapshot.version)

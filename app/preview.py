@@ -78,7 +78,7 @@ def samples(site: Site, *, sources: tuple[str, ...], now: datetime) -> list[Samp
         Sample("digest-weekly", digest(rows[:8], weekly=True)),
         Sample("digest-longest", digest(rows, more=13)),
         Sample("sign-in", notes.sign_in(ADDRESS, url=f"{base}/login/{TOKEN}", **written)),
-        Sample("confirm-address", notes.confirm_new_address(ADDRESS, url=f"{base}/me/address/{TOKEN}", **written)),
+        Sample("confirm-address", notes.confirm_new_address(ADDRESS, url=f"{base}/confirm/{TOKEN}", **written)),
         Sample("goodbye", notes.goodbye(ADDRESS, **written)),
         Sample("operator", notes.to_operator(ADDRESS, lines=["the mail account is paused"], **written)),
     ]

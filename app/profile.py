@@ -11,8 +11,9 @@ from datetime import datetime, time
 from typing import Any
 
 from app import gates
-from ledger import addresses, users
+from ledger import addresses, deliveries, users
 from ledger.records import Mode, Search, Stop, User
+from ledger.schedule import hour_of
 from ledger.store import Store
 from ledger.users import Saved
 from scan.keywords import join_keywords
@@ -71,7 +72,8 @@ async def save(store: Store, address: str, changes: Changes, *, default_at: time
     if found is None:
         saved = await users.save_profile(store, address, edit, now=now)
     else:
-        known = await users.change(store, uid, _with_catch_up(_revived(edit, address, now=now), now=now))
+        again = _with_catch_up(_revived(edit, address, now=now), now=now)
+        known = await change(store, uid, again, default_at=default_at, now=now)
         if known is None:
             raise users.Contended("the user was deleted at this moment; try again")
         saved = Saved(known, created=False)
@@ -81,6 +83,19 @@ async def save(store: Store, address: str, changes: Changes, *, default_at: time
         warning = f"this address had {was.stopped}{_because(was)}; mail to it may harm your name as a sender"
     changed = told(was, saved.user, now=now) if not saved.created else described(saved.user, now=now)
     return Told(saved.user, saved.created, changed, warning)
+
+
+async def change(
+    store: Store, uid: str, edit: Callable[[User], User], *, default_at: time, now: datetime
+) -> User | None:
+    """Change when somebody's letters come; jobs that already wait for a digest go to the new hour with it.
+
+    None: no such user. Raises what `edit` raises, users.Contended, BadRecord, StoreError.
+    """
+    user = await users.change(store, uid, edit)
+    if user is not None:
+        await deliveries.follow(store, user, hour=hour_of(user, default_at=default_at), now=now)
+    return user
 
 
 def _with_catch_up(edit: Callable[[User], User], *, now: datetime) -> Callable[[User], User]:

@@ -60,7 +60,7 @@ async def ask(request: Request, token: str) -> HTMLResponse:
     if found.data.get("stopped") is not None:
         return _done(parts)
     text = "One click, and Scout sends you nothing more: no alerts and no digests."
-    return _page(200, "Unsubscribe?", text, asks=True, me=(parts, "Get fewer letters instead"))
+    return _page(200, "Unsubscribe?", text, asks=True, link=(f"{_me(parts)}/letters", "Get fewer letters instead"))
 
 
 @router.post("/unsubscribe/{token}", response_class=HTMLResponse)
@@ -77,7 +77,7 @@ async def leave(request: Request, token: str) -> HTMLResponse:
 
 def _done(parts: Parts) -> HTMLResponse:
     text = "Scout sends you nothing more. What was on its way when you clicked may still arrive."
-    return _page(200, "You are unsubscribed", text, me=(parts, "Changed your mind? Sign in"))
+    return _page(200, "You are unsubscribed", text, link=(_me(parts), "Changed your mind? Sign in"))
 
 
 def _unknown(parts: Parts) -> HTMLResponse:
@@ -85,18 +85,20 @@ def _unknown(parts: Parts) -> HTMLResponse:
         "This link belongs to nobody here. If you deleted your account, nothing is sent to you any more. Otherwise the "
         "link may have been cut: open it from the letter again, or sign in."
     )
-    return _page(404, "Nobody has this link", text, me=(parts, "Sign in"))
+    return _page(404, "Nobody has this link", text, link=(_me(parts), "Sign in"))
 
 
 def _try_again() -> HTMLResponse:
     return _page(503, "That did not work", "Something of ours did not answer. Please try again in a minute.")
 
 
-def _page(
-    status: int, title: str, text: str, *, asks: bool = False, me: tuple[Parts, str] | None = None
-) -> HTMLResponse:
-    me_url, me_text = (f"{me[0].settings.base_url}/me", me[1]) if me else ("", "")
-    shown = _template().render(title=title, text=text, asks=asks, me_url=me_url, me_text=me_text, style=STYLE)
+def _me(parts: Parts) -> str:
+    return f"{parts.settings.base_url}/me"
+
+
+def _page(status: int, title: str, text: str, *, asks: bool = False, link: tuple[str, str] = ("", "")) -> HTMLResponse:
+    url, said = link
+    shown = _template().render(title=title, text=text, asks=asks, url=url, said=said, style=STYLE)
     return HTMLResponse(shown, status_code=status, headers=HEADERS)
 
 

@@ -29,7 +29,7 @@ from ledger.lifecycle import (
 )
 from ledger.records import Delivery, Job, User
 from ledger.schedule import Hour, next_due
-from ledger.store import Snapshot, Store, StoreError
+from ledger.store import Snapshot, Store, StoreError, every
 
 Row = Stored[Delivery]
 
@@ -234,3 +234,30 @@ def abandoned(row: Delivery, *, now: datetime) -> Delivery:
 async def read(store: Store, row_ids: Sequence[str], bad: Callable[[str, BadRecord], None] = raised) -> dict[str, Row]:
     """Rows by id; absent ones are missing, unreadable ones are told to `bad`."""
     return read_all(Delivery, (await store.get(DELIVERIES, row_ids)).values(), bad)
+
+
+async def waiting(
+    store: Store, uid: str, bad: Callable[[str, BadRecord], None] = lambda *_: None, *, via: Via | None = None
+) -> list[Row]:
+    """A person's rows that are QUEUED and in no digest.
+
+    One that cannot be read is told to `bad`; by default it is the next run's to tell.
+    """
+    where = {"uid": uid, "state": State.QUEUED.value} | ({"via": via.value} if via is not None else {})
+    found = [snapshot async for snapshot in every(store, DELIVERIES, where)]
+    return [row for row in read_all(Delivery, found, bad).values() if row.record.period is None]
+
+
+async def follow(store: Store, user: User, *, hour: Hour, now: datetime) -> list[Delivery]:
+    """What waits for a digest waits for the user's next one, after a change of hour, zone or mode. Returns those moved.
+
+    Not before the end of a pause. What is due already is left to the run, which asks the user's hour itself; a run
+    that never comes to this moves nothing and loses nothing: each row still wakes at its old time.
+    """
+    at = max(next_due(hour, now).at, user.paused_until or now)
+    rows = [row for row in await waiting(store, user.uid, via=Via.DIGEST) if _sleeps(row.record, now=now)]
+    return await change(store, [(row, replace(row.record, wake_at=at)) for row in rows])
+
+
+def _sleeps(row: Delivery, *, now: datetime) -> bool:
+    return row.wake_at is not None and row.wake_at > now

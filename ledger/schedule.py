@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from ledger.records import User
+from ledger.records import Mode, User
 
 
 class BadZone(ValueError):
@@ -47,6 +47,20 @@ def time_of(text: str) -> time:
     except ValueError as error:
         raise BadZone(f"not a time of day: {text[:20]!r}; write HH:MM, such as 08:00") from error
     return parsed.time()
+
+
+def hour_of(user: User, *, default_at: time) -> Hour:
+    """When the user's digest is due: theirs, else the operator's default, which is in UTC.
+
+    An instant user's waiting rows go out daily. An hour or zone that cannot be read falls back to the default.
+    """
+    weekly = user.mode is Mode.WEEKLY
+    try:
+        if user.at is not None:
+            return Hour(time_of(user.at), zone_of(user.zone), weekly=weekly)
+    except BadZone:
+        pass
+    return Hour(default_at, zone_of("UTC"), weekly=weekly)
 
 
 def next_due(hour: Hour, after: datetime) -> Due:

@@ -24,16 +24,17 @@ class Session:
     created_at: Instant
     seen_at: Instant
     expire_at: Instant
+    browser: str = ""  # family and system, for people; empty: not known
 
 
 def session_id(key: str) -> str:
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-async def begin(store: Store, uid: str, *, now: datetime) -> str:
+async def begin(store: Store, uid: str, *, browser: str = "", now: datetime) -> str:
     """A new session; returns the key for the cookie."""
     key = secrets.token_urlsafe(KEY_BYTES)
-    session = Session(uid, created_at=now, seen_at=now, expire_at=now + IDLE_MAX)
+    session = Session(uid, created_at=now, seen_at=now, expire_at=now + IDLE_MAX, browser=browser)
     await store.create(SESSIONS, {session_id(key): encode(session)})
     return key
 
@@ -61,14 +62,23 @@ async def end(store: Store, key: str) -> None:
     await store.delete(SESSIONS, [session_id(key)])
 
 
-async def of(store: Store, uid: str) -> list[Session]:
-    """Everywhere that somebody is signed in, for people."""
-    found: list[Session] = []
+async def end_one(store: Store, uid: str, id_: str) -> None:
+    """End one of this person's, by its id; nobody else's."""
+    found = (await store.get(SESSIONS, [id_])).get(id_)
+    if found is not None and found.data.get("uid") == uid:
+        await store.delete(SESSIONS, [id_])
+
+
+async def of(store: Store, uid: str, *, now: datetime) -> dict[str, Session]:
+    """Everywhere that somebody is signed in, for people, by id."""
+    found: dict[str, Session] = {}
     async for snapshot in every(store, SESSIONS, {"uid": uid}):
         try:
-            found.append(decode(Session, snapshot))
+            session = decode(Session, snapshot)
         except BadRecord:
             continue
+        if now < session.expire_at:
+            found[snapshot.id] = session
     return found
 
 

@@ -108,9 +108,10 @@ async def spend(
     return _refusal(again.record, browser, now=now) or again.record
 
 
-async def forget(store: Store, uid: str) -> None:
-    """No link of this person works any more."""
-    await store.delete(SIGN_INS, [snapshot.id async for snapshot in every(store, SIGN_INS, {"uid": uid})])
+async def forget(store: Store, uid: str, *, but: Collection[str] = ()) -> None:
+    """No link of this person works any more. `but` are ids of spent ones, kept so that a repeat is the same click."""
+    gone = [snapshot.id async for snapshot in every(store, SIGN_INS, {"uid": uid}) if snapshot.id not in but]
+    await store.delete(SIGN_INS, gone)
 
 
 async def read(store: Store, id_: str) -> Stored[Link] | None:

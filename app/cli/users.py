@@ -156,7 +156,7 @@ async def _show(email: str, *, json_: bool) -> None:
 def pause(email: str, until: str | None, days: int | None, resume: bool) -> None:
     """Send nothing to a person for a while.
 
-    At the end they catch up once.
+    At the end they get what waited already, and the fitting jobs of the last 24 hours.
 
     \b
     Examples:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -10,8 +11,8 @@ from fastapi.responses import HTMLResponse, JSONResponse
 
 from app.pages import mailed
 from app.pages.asking import may_ask, send_note
-from app.pages.cookies import clear_session
-from app.pages.form import Refused, read_form, refuse_other_sites
+from app.pages.cookies import clear_session, session_key
+from app.pages.form import Refused, read_form, refuse_other_sites, told_wrong
 from app.pages.schema import form_of
 from app.pages.view import go, page
 from app.pages.visitor import Visitor, parts_of, signed_in
@@ -29,6 +30,7 @@ router = APIRouter(default_response_class=HTMLResponse)
 
 CONFIRM = (Purpose.OLD_ADDRESS, Purpose.NEW_ADDRESS)
 EXPORTED = (DELIVERIES, DIGESTS, MATCHES, FEEDBACK, SESSIONS)
+SESSION_ID = re.compile("[0-9a-f]{64}")
 TOO_MANY = "Too many mails were asked for. Try again in an hour."
 NOT_SENT = "The two mails could not both be sent. Check the address, or try again in a few minutes."
 
@@ -42,16 +44,19 @@ async def account(request: Request) -> Response:
 @router.post("/me/address", openapi_extra=form_of("email"))
 async def change_address(request: Request) -> Response:
     """Ask both mailboxes. The answer does not tell whether the new one is known here."""
-    visitor = await signed_in(request)
+    visitor = await signed_in(request, form="/me/account")
     form = await read_form(request)
     parts = parts_of(request)
     typed = form.text("email")
     try:
         new = address_of(typed, smtputf8=parts.transport.smtputf8)
     except BadProfile as error:
-        return await _shown(request, visitor, status=400, typed=typed, error=str(error))
+        return await _shown(request, visitor, status=400, typed=typed, error=told_wrong(str(error)))
     if new == visitor.user.address:
         return await _shown(request, visitor, status=400, typed=typed, error="That is your address already.")
+    if ids.uid_of(new) == ids.uid_of(visitor.user.address):  # the same mailbox, spelled otherwise
+        await addresses.move(parts.store, visitor.uid, new, now=visitor.now)
+        return go("/me/account?spelled=1")
     if not await may_ask(request, parts, ids.uid_of(new), now=visitor.now):
         return await _shown(request, visitor, status=429, typed=typed, error=TOO_MANY)
     if not await _ask_both(parts, visitor, new):
@@ -97,14 +102,24 @@ async def confirm(request: Request, token: str) -> Response:
     if not await addresses.move(parts.store, link.uid, link.address, now=parts.clock()):
         reason = "This address has a page of its own here, so it cannot be taken. Delete that page first."
         raise Refused(409, reason)
-    await sign_in.forget(parts.store, link.uid)
+    await sign_in.forget(parts.store, link.uid, but=(sign_in.link_key(token), link.other))
     return page(request, "confirmed.html", address=link.address, waits="")
+
+
+@router.post("/me/sign-out-there", openapi_extra=form_of("session"))
+async def sign_out_there(request: Request) -> Response:
+    """End one session of theirs; the one that asks goes on."""
+    visitor = await signed_in(request, form="/me/account")
+    form = await read_form(request)
+    if SESSION_ID.fullmatch(id_ := form.text("session")):
+        await sessions.end_one(parts_of(request).store, visitor.uid, id_)
+    return go("/me/account?ended=1")
 
 
 @router.post("/me/sign-out-everywhere")
 async def sign_out_everywhere(request: Request) -> Response:
     refuse_other_sites(request)
-    visitor = await signed_in(request)
+    visitor = await signed_in(request, form="/me/account")
     store = parts_of(request).store
     await sign_in.forget(store, visitor.uid)
     await sessions.end_all(store, visitor.uid)
@@ -135,7 +150,7 @@ async def delete_page(request: Request) -> Response:
 async def delete(request: Request) -> Response:
     """Remove the person and all that is kept of them, then say goodbye once."""
     refuse_other_sites(request)
-    visitor = await signed_in(request)
+    visitor = await signed_in(request, form="/me/account")
     parts = parts_of(request)
     await users.delete(parts.store, visitor.uid, now=visitor.now)
     letter = notes.goodbye(
@@ -151,10 +166,12 @@ async def delete(request: Request) -> Response:
 async def _shown(
     request: Request, visitor: Visitor, *, status: int = 200, typed: str = "", error: str = "", asked: str = ""
 ) -> Response:
-    signed = await sessions.of(parts_of(request).store, visitor.uid)
+    signed = await sessions.of(parts_of(request).store, visitor.uid, now=visitor.now)
     return page(
         request, "account.html", status=status, user=visitor.user, typed=typed, error=error, asked=asked,
-        sessions=sorted(signed, key=lambda session: session.seen_at, reverse=True), now=visitor.now,
+        spelled="spelled" in request.query_params,
+        sessions=sorted(signed.items(), key=lambda pair: pair[1].created_at, reverse=True),
+        this_one=sessions.session_id(session_key(request)), ended="ended" in request.query_params, now=visitor.now,
     )  # fmt: skip
 
 

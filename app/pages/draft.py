@@ -9,8 +9,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from app.pages import fields, words
-from app.pages.form import Form
+from app.pages import fields
+from app.pages.form import Form, told_wrong
 from app.profile import BadProfile
 from app.typed import keywords_of
 from ledger.documents import encode
@@ -24,6 +24,7 @@ NAME_MAX_CHARS = 60
 LISTS = {"keywords": "Keywords", "must": "All of these", "exclude": "None of these"}
 _RESERVED = re.compile(r"__.*__")  # Firestore keeps such names for itself
 FIRST_NAME = "My search"
+NAME_TAKEN = "Another search of yours has this name."
 
 
 @dataclass(slots=True)
@@ -48,6 +49,12 @@ class Draft:
         return any(gate.error for gate in self.gates) or fields.asks(self.search)
 
     @property
+    def not_counted(self) -> dict[str, str]:
+        """The conditions that are not understood, by their labels, with what is wrong: nothing is asked by them."""
+        listed = {label: self.errors[key] for key, label in LISTS.items() if key in self.errors}
+        return listed | {shown.gate.label: shown.error for shown in self.gates if shown.error}
+
+    @property
     def is_good(self) -> bool:
         return not self.errors and not any(gate.error for gate in self.gates)
 
@@ -69,7 +76,8 @@ def typed_draft(form: Form, user: User, sources: list[str]) -> Draft:
         try:
             values[key] = keywords_of(form.text(key), label) or ()
         except BadProfile as error:
-            errors[key] = words.sentence(str(error).removeprefix(f"{label}: "))
+            errors[key] = told_wrong(str(error).removeprefix(f"{label}: "))
+            values[key] = ()
     gates, gate_values = fields.typed(form, kept, sources)
     search = replace(kept, **values, **gate_values)
     lists = {key: form.text(key) for key in LISTS}
@@ -81,11 +89,20 @@ def check_whole(draft: Draft, user: User) -> None:
     if not draft.name or len(draft.name) > NAME_MAX_CHARS or _RESERVED.fullmatch(draft.name):
         draft.errors["name"] = f"Give it a name of at most {NAME_MAX_CHARS} characters."
     elif draft.name != draft.was and draft.name in user.searches:
-        draft.errors["name"] = "Another search of yours has this name."
+        draft.errors["name"] = NAME_TAKEN
     if "keywords" not in draft.errors and "must" not in draft.errors and not usable_keywords(draft.search):
-        draft.errors["keywords"] = "Without a keyword no job ever fits. Add one, such as: python"
+        draft.errors["keywords"] = "Without a keyword no job ever fits. Add one, such as python."
     if draft.was not in user.searches and len(user.searches) >= SEARCHES_MAX:
         draft.errors["name"] = f"You have {SEARCHES_MAX} searches, and that is the most. Remove one first."
+
+
+def differing(kept: Search, shown: Search) -> dict[str, str]:
+    """What of a kept search is not as shown, by its labels."""
+    lists = {label: (getattr(kept, key), getattr(shown, key)) for key, label in LISTS.items()}
+    gates = {gate: (getattr(kept, gate.field), getattr(shown, gate.field)) for gate in fields.GATES}
+    return {label: join_keywords(now) or "none" for label, (now, seen) in lists.items() if now != seen} | {
+        gate.label: fields.told(gate, now) for gate, (now, seen) in gates.items() if now != seen
+    }
 
 
 def without_word(form: Form, chip: str) -> Form:

@@ -8,9 +8,10 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from app.pages import mailed
+from app.pages.agents import browser_named
 from app.pages.asking import Asked, ask_for_link
 from app.pages.cookies import clear_session, session_key, set_session
-from app.pages.form import read_form, refuse_other_sites
+from app.pages.form import read_form, refuse_other_sites, told_wrong
 from app.pages.schema import form_of
 from app.pages.view import can_sign_in, checked_then, go, page
 from app.pages.visitor import parts_of, visitor_of
@@ -37,7 +38,7 @@ async def front(request: Request) -> Response:
 
 @router.get("/login")
 async def login_page(request: Request) -> Response:
-    return _front(request, then=request.query_params.get("then", ""))
+    return _front(request, then=request.query_params.get("then", ""), lost="lost" in request.query_params)
 
 
 @router.post("/login", openapi_extra=form_of("email", "then"))
@@ -49,7 +50,7 @@ async def login(request: Request) -> Response:
     try:
         address = address_of(typed, smtputf8=parts.transport.smtputf8)
     except BadProfile as error:
-        return _front(request, status=400, then=then, typed=typed, error=str(error))
+        return _front(request, status=400, then=then, typed=typed, error=told_wrong(str(error)))
     goes_on = checked_then(then, default="")
     match await ask_for_link(request, parts, address, then=goes_on, now=parts.clock()):
         case Asked.SENT:
@@ -82,7 +83,8 @@ async def use_link(request: Request, token: str) -> Response:
     user = await sign_up(parts.store, link.uid, link.address, now=now)
     if old := session_key(request):
         await sessions.end(parts.store, old)
-    key = await sessions.begin(parts.store, user.uid, now=now)
+    browser = browser_named(request.headers.get("user-agent", ""))
+    key = await sessions.begin(parts.store, user.uid, browser=browser, now=now)
     answer = go(checked_then(link.then, default="/me" if user.searches else "/me/search"))
     set_session(request, answer, key)
     return answer
@@ -99,9 +101,21 @@ async def logout(request: Request) -> Response:
 
 
 def _front(
-    request: Request, *, status: int = 200, then: str, typed: str = "", error: str = "", visitor: object = None
+    request: Request,
+    *,
+    status: int = 200,
+    then: str,
+    typed: str = "",
+    error: str = "",
+    lost: bool = False,
+    visitor: object = None,
 ) -> HTMLResponse:
     settings: Settings = request.app.state.settings
     template = "front.html" if visitor is None else "welcome.html"
-    facts: dict[str, Any] = {"then": checked_then(then, default=""), "typed": typed[:TYPED_MAX_CHARS], "error": error}
+    facts: dict[str, Any] = {
+        "then": checked_then(then, default=""),
+        "typed": typed[:TYPED_MAX_CHARS],
+        "error": error,
+        "lost": lost,
+    }
     return page(request, template, status=status, can_sign_in=can_sign_in(settings), **facts)

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from app import gates
-from app.pages.form import Form
-from app.pages.words import sentence
+from app.pages.form import Form, told_wrong
 from app.profile import BadProfile
 from ledger.records import Search
 from scan.areas import named
@@ -18,6 +17,7 @@ from scan.money import CURRENCIES
 from scan.pay import figure
 from scan.reasons import one_line
 
+NOTHING = Search()  # asks nothing
 Kind = Literal["number", "amount", "words", "choices", "select", "switch"]
 NUMBER_MAX_CHARS = 12
 
@@ -35,6 +35,12 @@ class Gate:
     high: float = 10_000_000
     options: tuple[str, ...] = ()  # of choices and select; empty: the configured sources
     shown: Callable[[str], str] = str  # one of the words, for people
+    written: Callable[[float], str] = figure  # a number or an amount, so that it reads back as the same
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether what is typed is a few digits."""
+        return self.kind in ("number", "select") or bool(self.unit)
 
     @property
     def is_short(self) -> bool:
@@ -52,9 +58,15 @@ _CURRENCIES = (*_USUAL, *sorted(CURRENCIES.difference(_USUAL)))
 
 GATES: tuple[Gate, ...] = (
     # The currency first: one that is typed with an amount has the last word.
-    Gate("currency", "Currency", "select", "Pay in another one is unknown pay.", options=_CURRENCIES),
-    Gate("min_hourly", "At least an hour", "amount", "Such as 60, or 90k a year: converted at 2,080 hours."),
-    Gate("min_fixed", "At least, fixed price", "amount", "For projects at one price."),
+    Gate("currency", "Currency", "select", "Pay in another currency counts as unknown.", options=_CURRENCIES),
+    Gate(
+        "min_hourly",
+        "Lowest pay an hour",
+        "amount",
+        "Such as 60, or 90k a year: converted at 2,080 hours.",
+        written=gates.hourly_written,
+    ),
+    Gate("min_fixed", "Lowest fixed price", "amount", "For projects at one price."),
     Gate("max_age_h", "Not older than", "number", "Empty: any age.", unit="hours", low=1, high=24 * 90),
     Gate("countries", "I can work in", "words", "Countries or regions, commas between: Germany, EU.", shown=_area),
     Gate(
@@ -66,9 +78,9 @@ GATES: tuple[Gate, ...] = (
     ),
     Gate("contracts", "Kind of work", "choices", "None chosen: any.", options=tuple(kind.value for kind in Contract)),
     Gate("sources", "Only from", "choices", "None chosen: all of them."),
-    Gate("min_client_rating", "Client's rating", "amount", "Where the board tells it.", unit="of 5"),
-    Gate("min_client_spend", "Client has spent", "amount", "In the board's currency."),
-    Gate("min_client_hires", "Client has hired", "amount", "People, so far."),
+    Gate("min_client_rating", "Client's rating, at least", "amount", "Where the board tells it.", unit="of 5"),
+    Gate("min_client_spend", "Client has spent, at least", "amount", "In the board's currency."),
+    Gate("min_client_hires", "Client has hired, at least", "amount", "People, so far."),
     Gate("payment_verified_only", "Only clients whose payment is verified", "switch"),
     Gate("strict", "Be strict: what the board does not say counts as no", "switch"),
 )
@@ -87,10 +99,22 @@ class Shown:
 
 def asks(search: Search) -> bool:
     """Whether any gate can be shut; the currency alone shuts none."""
-    nothing = Search()
     return any(
-        getattr(search, gate.field) != getattr(nothing, gate.field) for gate in GATES if gate.field != "currency"
+        getattr(search, gate.field) != getattr(NOTHING, gate.field) for gate in GATES if gate.field != "currency"
     )
+
+
+def told(gate: Gate, value: Any) -> str:
+    """What is kept of one, in a line."""
+    match gate.kind:
+        case "switch":
+            return "yes" if value else "no"
+        case "select":
+            return str(value)
+        case "choices" | "words":
+            return ", ".join(map(gate.shown, value)) or "any"
+        case _:
+            return "any" if value is None else gate.written(value)
 
 
 def shown(search: Search, sources: Sequence[str]) -> list[Shown]:
@@ -99,7 +123,7 @@ def shown(search: Search, sources: Sequence[str]) -> list[Shown]:
 
 
 def typed(form: Form, search: Search, sources: Sequence[str]) -> tuple[list[Shown], dict[str, Any]]:
-    """The gates as typed, each with its error, and the values of those without."""
+    """The gates as typed, each with its error, and their values; one with an error asks nothing."""
     drawn: list[Shown] = []
     values: dict[str, Any] = {}
     for gate in GATES:
@@ -109,6 +133,7 @@ def typed(form: Form, search: Search, sources: Sequence[str]) -> tuple[list[Show
             values |= READ[gate.kind](gate, form, options)
         except BadProfile as bad:
             error = str(bad)
+            values[gate.field] = getattr(NOTHING, gate.field)  # until it is understood it asks nothing
         drawn.append(Shown(gate, form.text(gate.field), frozenset(form.all(gate.field)), options, error))
     return drawn, values
 
@@ -125,7 +150,7 @@ def _as_kept(gate: Gate, value: Any, sources: Sequence[str]) -> Shown:
         case "select":
             return Shown(gate, value, options=options)
         case _:
-            return Shown(gate, "" if value is None else figure(value))
+            return Shown(gate, "" if value is None else gate.written(value))
 
 
 def _options(gate: Gate, value: Any, sources: Sequence[str]) -> tuple[str, ...]:
@@ -140,7 +165,7 @@ def _typed(gate: Gate, form: Form, _options: Sequence[str]) -> dict[str, Any]:
     try:
         return _READ[gate.field](form.text(gate.field))
     except gates.BadGate as error:
-        raise BadProfile(sentence(str(error))) from error
+        raise BadProfile(told_wrong(str(error))) from error
 
 
 def _number(gate: Gate, form: Form, _options: Sequence[str]) -> dict[str, Any]:
@@ -150,7 +175,7 @@ def _number(gate: Gate, form: Form, _options: Sequence[str]) -> dict[str, Any]:
         return {gate.field: None}
     is_whole = plain.isascii() and plain.isdigit() and len(plain) <= NUMBER_MAX_CHARS
     if not is_whole or not gate.low <= int(plain) <= gate.high:
-        raise BadProfile(f"{one_line(text)!r} is not a number from {figure(gate.low)} to {figure(gate.high)}.")
+        raise BadProfile(f"{one_line(text)!r} is not a whole number from {figure(gate.low)} to {figure(gate.high)}.")
     return {gate.field: int(plain)}
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from textwrap import shorten
 from urllib.parse import parse_qs, urlsplit
 
 from fastapi import Request
 
+from app.pages.words import sentence
 from app.settings import Settings
 
 FORM_MAX_BYTES = 512 * 1024  # three lists of 200 keywords of 100 characters, percent-encoded, and some room
 FIELDS_MAX = 500
+KEPT_MAX_CHARS = 200  # of one field that another window has changed
 
 
 class Refused(Exception):
@@ -35,6 +39,19 @@ class Form:
 
     def has(self, name: str) -> bool:
         return name in self.fields
+
+
+def told_wrong(said: str) -> str:
+    """What is wrong with a field, as the sentence beside it."""
+    return sentence(said) if said.endswith((".", "?", "!")) else f"{sentence(said)}."
+
+
+def told_kept(kept: Mapping[str, str]) -> str:
+    """What another window has saved, by the labels of the fields, where it is not what this one shows."""
+    if not kept:
+        return "It is what you see here."
+    told = "; ".join(f"{label}: {shorten(value, KEPT_MAX_CHARS, placeholder=' …')}" for label, value in kept.items())
+    return f"Kept now: {told}. Saving again replaces that by what you see here."
 
 
 async def read_form(request: Request) -> Form:

@@ -34,7 +34,7 @@ def install(app: FastAPI) -> None:
 
 async def _sign_in_first(_request: Request, error: Exception) -> Response:
     assert isinstance(error, SignInFirst)
-    return go(f"/login?then={view.checked_then(error.then)}")
+    return go(f"/login?then={view.checked_then(error.then)}" + ("&lost=1" if error.lost else ""))
 
 
 async def _refused(request: Request, error: Exception) -> Response:

@@ -13,11 +13,11 @@ from fastapi.responses import HTMLResponse
 
 from app import pause
 from app.pages import words
-from app.pages.form import Form, Refused, read_form
+from app.pages.form import Form, Refused, read_form, told_kept
 from app.pages.schema import form_of
 from app.pages.view import go, page
 from app.pages.visitor import Visitor, parts_of, signed_in
-from app.profile import BadProfile
+from app.profile import BadProfile, change
 from app.typed import at_of, zone_named
 from ledger import users
 from ledger.records import Mode, User
@@ -26,8 +26,25 @@ from scan.prompt import ABOUT_MAX_CHARS
 
 router = APIRouter(default_response_class=HTMLResponse)
 
-NAMES = ("mode", "at", "zone", "quiet_from", "quiet_to", "pause", "ai", "about", "ai_threshold")
+LABELS = {
+    "mode": "How often",
+    "at": "Hour",
+    "zone": "Time zone",
+    "quiet_from": "Quiet hours from",
+    "quiet_to": "Quiet hours to",
+    "pause": "Pause until",
+    "ai": "Second look by a model",
+    "about": "About me",
+    "ai_threshold": "Lowest score",
+}
+NAMES = tuple(LABELS)
 AREAS = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
+
+
+NO_MAIL = (
+    "No mail is sent to you at all, so there is nothing to pause. To switch it on: “Send me mail again”, on your "
+    "searches. Leave the day as it was to save the rest."
+)
 
 
 class Moved(Exception):
@@ -51,13 +68,13 @@ async def letters(request: Request) -> Response:
 
 @router.post("/me/letters", openapi_extra=form_of("mark", *NAMES))
 async def save(request: Request) -> Response:
-    visitor = await signed_in(request)
+    visitor = await signed_in(request, form="/me/letters")
     form = await read_form(request)
     draft = Draft({name: form.text(name) for name in NAMES}, form.text("mark"))
     wanted = _read(form, visitor, draft)
     if draft.errors:
         return _shown(request, visitor, draft, status=400)
-    store = parts_of(request).store
+    parts = parts_of(request)
 
     def edit(user: User) -> User:
         if mark_of(user, visitor.now) != draft.mark:
@@ -69,13 +86,16 @@ async def save(request: Request) -> Response:
         return users.with_catch_up(saved, now=visitor.now) if user.active else saved
 
     try:
-        user = await users.change(store, visitor.uid, edit)
+        user = await change(parts.store, visitor.uid, edit, default_at=parts.settings.digest_at, now=visitor.now)
     except Moved:
         return await _conflict(request, visitor, draft)
     if user is None:
         raise Refused(410, "Your page was deleted meanwhile.")
-    if user.active and wanted.paused_until != _still(user.paused_until, visitor.now):
-        await pause.pause(store, visitor.uid, until=wanted.paused_until, now=visitor.now)
+    if wanted.paused_until != _still(user.paused_until, visitor.now):
+        try:
+            await pause.pause(parts.store, visitor.uid, until=wanted.paused_until, now=visitor.now)
+        except BadProfile as error:  # they unsubscribed at this moment
+            raise Refused(409, NO_MAIL) from error
     return go("/me?changed=1")
 
 
@@ -106,6 +126,8 @@ def _read(form: Form, visitor: Visitor, draft: Draft) -> User:
             until = pause.first_day(text["pause"], wanted, now=visitor.now)
     except BadProfile:
         errors["pause"] = "Choose a day from tomorrow on, or none."
+    if not user.active and until != _still(user.paused_until, visitor.now):
+        errors.setdefault("pause", NO_MAIL)
     if len(wanted.about) > ABOUT_MAX_CHARS:
         errors["about"] = f"At most {ABOUT_MAX_CHARS:,} characters; these are {len(wanted.about):,}."
     threshold = text["ai_threshold"].strip() or str(user.ai_threshold)
@@ -121,9 +143,11 @@ async def _conflict(request: Request, visitor: Visitor, draft: Draft) -> Respons
     if fresh is None:
         raise Refused(410, "Your page was deleted meanwhile.")
     draft.mark = mark_of(fresh.record, visitor.now)
+    kept = _kept(fresh.record, visitor.now)
+    said = kept | {"mode": words.MODES[fresh.record.mode]}
+    differing = {label: said[name] or "none" for name, label in LABELS.items() if kept[name] != draft.typed[name]}
     draft.errors["moved"] = (
-        "These settings were changed in another window since you opened them here: letters now come "
-        f"{words.MODES[fresh.record.mode]}. Saving again replaces that by what you see here."
+        f"These settings were changed in another window since you opened them here. {told_kept(differing)}"
     )
     return _shown(request, visitor, draft, status=409)
 

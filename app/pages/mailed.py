@@ -15,9 +15,9 @@ from ledger import sign_in
 from ledger.sign_in import TOKEN_MAX_CHARS, Link, Purpose, Refusal
 
 SAID = {
-    Refusal.UNKNOWN: "This link is not one of ours, or not whole. Copy all of it from the mail.",
-    Refusal.TOO_OLD: "This link is too old: links work for 15 minutes. Ask for a new one.",
-    Refusal.SPENT: "This link was used already: each works once. Ask for a new one.",
+    Refusal.UNKNOWN: "It is no longer known here, or not whole: copy all of it from the mail.",
+    Refusal.TOO_OLD: "It is too old: links work for 15 minutes.",
+    Refusal.SPENT: "It was used already: each link works once.",
 }
 
 
@@ -28,7 +28,7 @@ async def shown(request: Request, token: str, purposes: Sequence[Purpose], templ
     if len(token) <= TOKEN_MAX_CHARS:
         found = await sign_in.look(parts.store, token, purposes, browser=browser_id(request), now=parts.clock())
     if isinstance(found, Refusal):
-        return _refused(request, found)
+        return await _refused(request, token, purposes, found)
     answer = page(request, template, address=found.address, token=token)
     know_browser(request, answer)
     return answer
@@ -41,8 +41,12 @@ async def spent(request: Request, token: str, purposes: Sequence[Purpose]) -> Li
     found: Link | Refusal = Refusal.UNKNOWN
     if len(token) <= TOKEN_MAX_CHARS:
         found = await sign_in.spend(parts.store, token, purposes, browser=browser_id(request), now=parts.clock())
-    return _refused(request, found) if isinstance(found, Refusal) else found
+    return await _refused(request, token, purposes, found) if isinstance(found, Refusal) else found
 
 
-def _refused(request: Request, why: Refusal) -> HTMLResponse:
-    return page(request, "front.html", status=410, then="", typed="", error=SAID[why], can_sign_in=True)
+async def _refused(request: Request, token: str, purposes: Sequence[Purpose], why: Refusal) -> HTMLResponse:
+    """A page of its own that says what to do; a new link leads where the old one would have."""
+    held = await sign_in.read(parts_of(request).store, sign_in.link_key(token)) if why is not Refusal.UNKNOWN else None
+    then = held.record.then if held is not None else ""
+    is_change = Purpose.SIGN_IN not in purposes
+    return page(request, "refused.html", status=410, why=SAID[why], is_change=is_change, then=then, typed="", error="")

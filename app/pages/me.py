@@ -84,7 +84,8 @@ def _besides(search: Search) -> dict[str, str]:
 
 def _each(parts: Parts, user: User, week: list[Told]) -> dict[str, Preview]:
     """What each search alone would have found."""
-    hour = parts.hour(user)
+    hour, cap = parts.hour(user), parts.settings.digest_cap
     return {
-        name: preview(replace(user, searches={name: search}), week, hour=hour) for name, search in user.searches.items()
+        name: preview(replace(user, searches={name: search}), week, hour=hour, digest_cap=cap)
+        for name, search in user.searches.items()
     }

@@ -9,19 +9,31 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
-from app.pages.draft import FIRST_NAME, LISTS, Draft, check_whole, kept_draft, mark_of, typed_draft, without_word
-from app.pages.form import Refused, read_form
+from app.pages.draft import (
+    FIRST_NAME,
+    LISTS,
+    NAME_TAKEN,
+    Draft,
+    check_whole,
+    differing,
+    kept_draft,
+    mark_of,
+    typed_draft,
+    without_word,
+)
+from app.pages.form import Refused, read_form, told_kept
 from app.pages.preview import Preview, preview
 from app.pages.schema import form_of
 from app.pages.view import go, page, part
 from app.pages.visitor import Visitor, parts_of, signed_in
 from app.parts import Parts
 from ledger import users
-from ledger.records import User
-from scan.keywords import join_keywords
+from ledger.records import Search, User
 from scan.match import usable_keywords
 
 router = APIRouter(default_response_class=HTMLResponse)
+
+NO_SEARCH = "There is no search of that name. It may have been renamed or removed."
 
 
 class Moved(Exception):
@@ -33,7 +45,7 @@ async def edit(request: Request) -> Response:
     visitor = await signed_in(request)
     was = request.query_params.get("name", "")
     if was and was not in visitor.user.searches:
-        raise Refused(404, "There is no search of that name. It may have been renamed or removed.")
+        raise Refused(404, NO_SEARCH)
     draft = kept_draft(visitor.user, was, _sources(parts_of(request)))
     return await _shown(request, visitor, draft)
 
@@ -41,7 +53,7 @@ async def edit(request: Request) -> Response:
 @router.post("/me/search", openapi_extra=form_of("was", "mark", "name", *LISTS, "do"))
 async def save(request: Request) -> Response:
     """Save, or only try it: the same form, by the name of the button."""
-    visitor = await signed_in(request)
+    visitor = await signed_in(request, form="/me/search")
     form = await read_form(request)
     if form.has("remove"):
         form = without_word(form, form.text("remove"))
@@ -50,8 +62,6 @@ async def save(request: Request) -> Response:
         if request.headers.get("x-scout-part") == "preview":
             return part("_preview.html", tried=await _tried(request, visitor, draft), draft=draft)
         return await _shown(request, visitor, draft)
-    if form.text("do") == "delete":
-        return await _remove(request, visitor, draft)
     check_whole(draft, visitor.user)
     if not draft.is_good:
         return await _shown(request, visitor, draft, status=400)
@@ -64,31 +74,57 @@ async def save(request: Request) -> Response:
     return go(f"/me?saved={quote(draft.name)}")
 
 
-async def _remove(request: Request, visitor: Visitor, draft: Draft) -> Response:
+@router.get("/me/search/remove")
+async def remove_page(request: Request) -> Response:
+    """What would go, and a button."""
+    visitor = await signed_in(request)
+    return _removing(request, visitor.user, request.query_params.get("name", ""))
+
+
+@router.post("/me/search/remove", openapi_extra=form_of("was", "mark"))
+async def remove(request: Request) -> Response:
+    visitor = await signed_in(request)
+    form = await read_form(request)
+    was, mark = form.text("was"), form.text("mark")
+    store = parts_of(request).store
+
     def without(user: User) -> User:
-        if draft.was in user.searches and mark_of(user.searches[draft.was]) != draft.mark:
+        if was in user.searches and mark_of(user.searches[was]) != mark:
             raise Moved
-        return replace(user, searches={k: v for k, v in user.searches.items() if k != draft.was})
+        return replace(user, searches={name: search for name, search in user.searches.items() if name != was})
 
     try:
-        await users.change(parts_of(request).store, visitor.uid, without)
+        await users.change(store, visitor.uid, without)
     except Moved:
-        return await _conflict(request, visitor, draft)
+        fresh = await users.read(store, visitor.uid)
+        return _removing(request, fresh.record if fresh is not None else visitor.user, was, moved=True)
     return go("/me?removed=1")
+
+
+def _removing(request: Request, user: User, was: str, *, moved: bool = False) -> Response:
+    search = user.searches.get(was)
+    if search is None:
+        raise Refused(404, NO_SEARCH)
+    kept, mark = differing(search, Search()), mark_of(search)
+    return page(request, "remove.html", status=409 if moved else 200, was=was, mark=mark, kept=kept, moved=moved)
 
 
 async def _conflict(request: Request, visitor: Visitor, draft: Draft) -> Response:
     """Somebody else, another tab most likely, was faster: say so, keep what was typed, let them choose."""
     fresh = await users.read(parts_of(request).store, visitor.uid)
-    kept = fresh.record.searches.get(draft.was) if fresh is not None else None
-    if kept is None and draft.was:
+    searches = fresh.record.searches if fresh is not None else {}
+    kept = searches.get(draft.was)
+    if draft.name != draft.was and draft.name in searches:
+        draft.errors["name"] = NAME_TAKEN
+    if kept is None:
+        now_kept = "It is not there any more. Saving makes it anew." if draft.was else ""
         draft.was, draft.mark = "", mark_of(None)
-        now_kept = "It is not there any more. Saving makes it anew."
     else:
         draft.mark = mark_of(kept)
-        keywords = join_keywords((*kept.keywords, *kept.must)) if kept else ""
-        now_kept = f"Kept now: {keywords or 'no keywords'}. Saving again replaces it by what you see here."
-    draft.errors["moved"] = f"This search was changed in another window since you opened it here. {now_kept}"
+        now_kept = told_kept(differing(kept, draft.search))
+    draft.errors["moved"] = (
+        f"Your searches were changed in another window since you opened this one. {now_kept}".strip()
+    )
     return await _shown(request, visitor, draft, status=409)
 
 
@@ -114,7 +150,8 @@ async def _tried(request: Request, visitor: Visitor, draft: Draft) -> Preview | 
     if not usable_keywords(draft.search):
         return None
     user = replace(visitor.user, searches={draft.name or FIRST_NAME: draft.search})
-    return await asyncio.to_thread(preview, user, week, hour=parts.hour(user))
+    cap = parts.settings.digest_cap
+    return await asyncio.to_thread(preview, user, week, hour=parts.hour(user), digest_cap=cap)
 
 
 def _sources(parts: Parts) -> list[str]:

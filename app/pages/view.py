@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.pages import words
 from app.pages.cookies import is_loopback_http
+from app.pages.visitor import Visitor, is_operator
 from app.settings import Settings
 
 router = APIRouter()
@@ -61,13 +62,14 @@ async def static(version: str, name: str) -> Response:  # noqa: ARG001 - the ver
 def page(request: Request, template: str, *, status: int = 200, script: bool = False, **facts: Any) -> HTMLResponse:
     """The template as an answer. `script` lets our own file run; a page that spends a link has none."""
     settings: Settings = request.app.state.settings
+    visitor: Visitor | None = getattr(request.state, "visitor", None)
     told = {
         "css": asset("style.css").url,
         "icon": asset("icon.svg").url,
         "js": asset("scout.js").url if script else "",
         "path": request.url.path,
-        "visitor": getattr(request.state, "visitor", None),
-        "operator": settings.operator,
+        "visitor": visitor,
+        "is_operator": visitor is not None and is_operator(visitor, settings),
         **facts,
     }
     html = environment().get_template(template).render(told)

@@ -16,11 +16,11 @@ from ledger.records import User
 
 
 class SignInFirst(Exception):
-    """The page needs a session; `then` is where to go on afterwards."""
+    """The page needs a session; `then` is where to go on afterwards. `lost`: a form came, and changed nothing."""
 
-    def __init__(self, then: str) -> None:
+    def __init__(self, then: str, *, lost: bool = False) -> None:
         super().__init__("not signed in")
-        self.then = then
+        self.then, self.lost = then, lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,12 @@ async def visitor_of(request: Request) -> Visitor | None:
     return visitor
 
 
-async def signed_in(request: Request) -> Visitor:
-    """The signed-in person. Raises SignInFirst, StoreError, BadRecord."""
+async def signed_in(request: Request, *, form: str = "/me") -> Visitor:
+    """The signed-in person; `form` is the page that a form came from. Raises SignInFirst, StoreError, BadRecord."""
     visitor = await visitor_of(request)
     if visitor is None:
-        raise SignInFirst(request.url.path if request.method == "GET" else "/me")
+        is_form = request.method == "POST"
+        raise SignInFirst(form if is_form else request.url.path, lost=is_form)
     return visitor
 
 

@@ -7,15 +7,13 @@ from dataclasses import replace
 
 from app.parts import Run
 from ledger import deliveries, digests, ids
-from ledger.collections import DELIVERIES
 from ledger.deliveries import Row, best_first
 from ledger.digests import Held
-from ledger.documents import BadRecord, Stored, decode
+from ledger.documents import BadRecord
 from ledger.lifecycle import State, Via
 from ledger.pinning import pin
-from ledger.records import Delivery, Digest, User
+from ledger.records import Digest, User
 from ledger.schedule import Due, next_due
-from ledger.store import every
 
 
 async def pinned(
@@ -59,16 +57,11 @@ def open_rows_of(digest: Held, rows: Mapping[str, Row]) -> list[Row]:
 
 async def waiting_rows(run: Run, uid: str) -> list[Row]:
     """All of the user's rows that wait for a digest and are not in one, best first."""
-    rows: list[Row] = []
-    where = {"uid": uid, "state": State.QUEUED.value, "via": Via.DIGEST.value}
-    async for snapshot in every(run.store, DELIVERIES, where):
-        try:
-            row = Stored(decode(Delivery, snapshot), snapshot.version)
-        except BadRecord as error:
-            run.report.error("deliveries", str(error))
-            continue
-        if row.record.period is None:
-            rows.append(row)
+
+    def bad(_id: str, error: BadRecord) -> None:
+        run.report.error("deliveries", str(error))
+
+    rows = await deliveries.waiting(run.store, uid, bad, via=Via.DIGEST)
     return sorted(rows, key=lambda row: best_first(row.record))
 
 

@@ -143,6 +143,23 @@ def test_other_searches_of_a_person_are_left_as_they_are(here: Path) -> None:
     assert person(here).searches == {"default": Search(("go",)), "evenings": Search(("cobol",))}
 
 
+def test_jobs_that_wait_for_a_digest_follow_a_change_of_mode_and_hour(here: Path) -> None:
+    said("users", "add", ANN, "--keywords", "python", "--mode", "weekly", "--at", "08:00")
+    now = datetime.now(UTC)
+    far = now + timedelta(days=7)
+    keep(
+        here,
+        row("waits", State.QUEUED, Via.DIGEST, wake_at=far),
+        row("in a digest", State.QUEUED, Via.DIGEST, period="2026-W49"),
+        row("at once", State.QUEUED, wake_at=far),
+    )
+    said("users", "add", ANN, "--mode", "daily", "--at", f"{(now - timedelta(minutes=2)):%H:%M}")
+    rows = rows_of(here)
+    assert rows["waits"].wake_at == (now + timedelta(days=1, minutes=-2)).replace(second=0, microsecond=0)
+    assert rows["in a digest"].wake_at is None
+    assert rows["at once"].wake_at == far
+
+
 def test_a_zone_alone_means_the_default_hour_in_that_zone(here: Path) -> None:
     os.environ["SCOUT_DIGEST_AT"] = "06:15"
     said("users", "add", ANN, "--keywords", "python", "--zone", "Asia/Tokyo")

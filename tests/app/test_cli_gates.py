@@ -37,7 +37,7 @@ def test_every_gate_is_kept_and_told(here: Path) -> None:
         strict=True,
     )
     for line in (
-        "an hour: at least EUR 43.27",
+        "pay an hour: at least EUR 43.27 (90,000 a year)",
         "fixed price: at least EUR 500",
         "countries: Germany, Austria, Latin America",
         "contract: freelance, part-time",
@@ -59,7 +59,7 @@ def test_a_gate_is_taken_away_by_nothing_and_only_what_is_given_changes(here: Pa
     said(*ADD, "--keywords", "python", "--min-hourly", "60", "--countries", "DE", "--strict", "--min-rating", "4")
     told = said(*ADD, "--min-hourly", "0", "--countries", "", "--lenient", "--min-rating", "0")
     assert person(here).searches["default"] == Search(keywords=("python",))
-    assert "  an hour: - (was: at least USD 60)\n" in told
+    assert "  pay an hour: - (was: at least USD 60 (124,800 a year))\n" in told
     assert "  countries: - (was: Germany)\n" in told
     assert "Nothing differs" in said(*ADD, "--min-hourly", "0")
     assert "Nothing differs" not in said(*ADD, "--min-fixed", "$500")
@@ -73,11 +73,11 @@ def test_a_currency_by_itself_has_the_last_word(here: Path) -> None:
 @pytest.mark.parametrize(
     ("option", "typed", "line"),
     [
-        ("--min-hourly", "abc", "'abc' is not one amount; write it as 60, '60 EUR' or '90k a year'"),
-        ("--min-hourly", "50-60", "'50-60' is not one amount; write it as 60, '60 EUR' or '90k a year'"),
-        ("--min-hourly", "500 fixed", "'500 fixed' is not one amount; write it as 60, '60 EUR' or '90k a year'"),
-        ("--min-hourly", "-5", "'-5' is not one amount; write it as 60, '60 EUR' or '90k a year'"),
-        ("--min-fixed", "5 an hour", "'5 an hour' is not one amount; write it as 500"),
+        ("--min-hourly", "abc", "'abc' is not an amount; write it as 60, '60 EUR' or '90k a year'"),
+        ("--min-hourly", "50-60", "'50-60' is not an amount; write it as 60, '60 EUR' or '90k a year'"),
+        ("--min-hourly", "500 fixed", "'500 fixed' is not an amount; write it as 60, '60 EUR' or '90k a year'"),
+        ("--min-hourly", "-5", "'-5' is not an amount; write it as 60, '60 EUR' or '90k a year'"),
+        ("--min-fixed", "5 an hour", "'5 an hour' is not an amount; write it as 500"),
         ("--currency", "gold", "unknown: 'gold'; give a code such as USD, EUR, GBP"),
         ("--countries", "Germany, Atlantis", "unknown: 'Atlantis'; give names, codes or regions, such as Germany, US, "
          "EU, LATAM"),
@@ -87,7 +87,7 @@ def test_a_currency_by_itself_has_the_last_word(here: Path) -> None:
         ("--languages", "klingon", "unknown: 'klingon'; give names or codes, such as English, de"),
         ("--min-rating", "6", "'6' is not a number from 0 to 5"),
         ("--min-rating", "nan", "'nan' is not a number from 0 to 5"),
-        ("--min-hires", "1.5", "'1.5' is not a number from 0 to 10,000,000,000"),
+        ("--min-hires", "1.5", "'1.5' is not a whole number from 0 to 10,000,000,000"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_line_that_names_the_option(option, typed, line, here: Path) -> None:

@@ -87,6 +87,7 @@ async def test_a_scanner_that_opens_the_link_a_hundred_times_changes_nothing_and
         assert "set-cookie" not in asked.headers
     assert await world.dump(USERS) == before
     assert '<form method="post"><button>' in asked.text
+    assert '/me/letters">Get fewer letters instead' in asked.text
     assert "<script" not in asked.text
     assert (await call(world, "POST", path, headers=FORM)).status_code == 200
     assert not (await person(world, uid)).active

@@ -52,6 +52,17 @@ for (const list of document.querySelectorAll("[data-for]")) {
   });
 }
 
+function signedOut() {
+  const note = document.createElement("p");
+  note.className = "note";
+  const link = document.createElement("a");
+  link.href = "/login";
+  link.target = "_blank";
+  link.textContent = "Sign in in another window";
+  note.append("You are signed out: nothing can be tried or saved now. ", link, ", then go on here; what you typed stays.");
+  return note;
+}
+
 const form = document.querySelector("form[data-live]");
 const preview = document.getElementById("preview");
 if (form && preview) {
@@ -65,7 +76,8 @@ if (form && preview) {
     try {
       const answer = await fetch(form.action, { method: "POST", body: fields, headers: { "X-Scout-Part": "preview" } });
       if (mine !== asked) return;
-      if (answer.ok && !answer.redirected) preview.innerHTML = await answer.text();
+      if (answer.redirected) preview.replaceChildren(signedOut());
+      else if (answer.ok) preview.innerHTML = await answer.text();
     } catch {
       // Offline: what is shown stays, and the button still works.
     } finally {

@@ -25,7 +25,8 @@ from tests.world import World, item
 HTML = '<script>alert(1)</script>"><img src=x onerror=alert(2)>'
 UNSAFE = (
     "/login", "/login/x", "/logout", "/confirm/x", "/me/search", "/me/letters", "/me/address", "/me/resume",
-    "/me/sign-out-everywhere", "/me/delete", "/me/jobs/x",
+    "/me/sign-out-everywhere", "/me/delete", "/me/jobs/x", "/me/search/remove",
+    "/me/sign-out-there",
 )  # fmt: skip
 
 

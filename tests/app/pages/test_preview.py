@@ -17,11 +17,13 @@ from ledger.documents import encode
 from ledger.lifecycle import Attempt, Outcome, State
 from ledger.records import Job, JobState, Mode, Search
 from ledger.schedule import Hour, next_due, time_of, zone_of
+from ledger.sqlite import SqliteStore
 from ledger.verdicts import Verdict, VerdictState
 from scan.links import canonical
 from scan.match import decide
 from tests.app.pages.visits import ANN, save_search, signed_in, text, visiting
-from tests.world import World, item
+from tests.proofs.scene import START, Scene
+from tests.world import T0, World, item
 
 HOUR = Hour(time_of("08:00"), zone_of("UTC"))
 
@@ -57,7 +59,7 @@ async def test_the_preview_holds_exactly_what_runs_would_have_sent_reason_for_re
     before = await world.dump()
     user = (await users.read(world.store, ids.uid_of(ANN))).record  # type: ignore[union-attr]
     week = await LastWeek().jobs(world.store, now=world.now)
-    tried = preview(user, week, hour=HOUR)
+    tried = preview(user, week, hour=HOUR, digest_cap=20)
     assert {one.job.title: one.said.reason for one in tried.fits} == {t: row.reason for t, row in rows.items()}  # type: ignore[union-attr]
     assert len(rows) == 3
     assert tried.mails == len(world.mails()) == 3
@@ -80,12 +82,54 @@ async def test_the_preview_holds_exactly_what_runs_would_have_sent_reason_for_re
     assert piece.text.startswith("<h2")
 
 
-async def test_letters_are_counted_as_they_would_be_sent(world: World) -> None:
-    came = [world.now + timedelta(hours=h) for h in (0, 0, 2, 26)]
-    assert letters(came, Mode.INSTANT, HOUR) == 3
-    assert letters(came, Mode.DAILY, HOUR) == len({next_due(HOUR, at).period for at in came}) == 3
-    assert letters(came, Mode.WEEKLY, replace(HOUR, weekly=True)) == 2
-    assert letters([], Mode.DAILY, HOUR) == 0
+def test_letters_are_counted_as_they_would_be_sent() -> None:
+    came = [T0 + timedelta(hours=h) for h in (0, 0, 2, 26)]
+    assert letters(came, Mode.INSTANT, HOUR, digest_cap=20) == (3, 4)
+    assert letters(came, Mode.DAILY, HOUR, digest_cap=20) == (len({next_due(HOUR, at).period for at in came}), 4)
+    assert letters(came, Mode.WEEKLY, replace(HOUR, weekly=True), digest_cap=20) == (2, 4)
+    assert letters([], Mode.DAILY, HOUR, digest_cap=20) == (0, 0)
+
+
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("batches", [(20,), (21,), (45, 0, 3), (30, 30, 2), (70,)])
+async def test_caps_and_carrying_are_counted_as_runs_keep_them(
+    sqlite_store: SqliteStore, batches: tuple[int, ...], mode: Mode
+) -> None:
+    scene = Scene(sqlite_store)
+    await scene.run()
+    await scene.person(ANN, mode)
+    await scene.run()
+    for hours, size in zip((1, 26, 30), batches, strict=False):
+        await scene.until(START + timedelta(hours=hours), every_min=60)
+        scene.later(minutes=15)
+        scene.board.jobs = [*scene.board.jobs, *(f"j{hours}x{n:02d}" for n in range(size))]
+        await scene.run()
+    user = (await users.read(sqlite_store, ids.uid_of(ANN))).record  # type: ignore[union-attr]
+    hour = replace(HOUR, weekly=mode is Mode.WEEKLY)
+    tried = preview(user, await LastWeek().jobs(sqlite_store, now=scene.now), hour=hour, digest_cap=20)
+    scene.now = START.replace(hour=16) + timedelta(days=1)
+    await scene.until(scene.now + timedelta(days=15), every_min=60 * 8)
+    sent = scene.building.letters
+    assert (tried.mails, tried.listed) == (len(sent), sum(letter.listed for letter in sent))
+
+
+async def test_a_condition_that_is_not_understood_is_named_and_asks_nothing(world: World) -> None:
+    await store_jobs(world, job_of(world, 1), job_of(world, 2, title="Python and PHP", pay="$20 an hour", pay_min=20.0,
+                                                    pay_max=20.0, currency="USD", period="hour"))  # fmt: skip
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        await save_search(client, min_hourly="50", exclude="php")
+        typed = {"was": "My search", "keywords": "python", "min_hourly": "abc", "exclude": "x" * 101, "do": "preview"}
+        page = await client.post("/me/search", data=typed)
+        piece = await client.post("/me/search", data=typed, headers={"x-scout-part": "preview"})
+        for answer in (page, piece):
+            said = text(answer.text)
+            assert "Not counted yet: “None of these” is not understood." in said
+            assert "“Lowest pay an hour” is not understood. 'abc' is not an amount; write it as 60" in said
+            assert "2 of the 2 jobs" in said, "what is kept of a condition was counted, not what is typed"
+        good = await client.post("/me/search", data=typed | {"min_hourly": "50", "exclude": "php"})
+        assert "Not counted yet" not in text(good.text)
+        assert "1 of the 2 jobs" in text(good.text)
 
 
 async def test_the_age_gate_is_asked_as_of_the_day_the_job_came(world: World) -> None:

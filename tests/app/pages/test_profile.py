@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from app.pages import fields
@@ -66,6 +69,28 @@ async def test_every_gate_is_saved_and_shown_as_it_was_typed(world: World) -> No
         assert "at least EUR 60" in text((await client.get("/me")).text)
 
 
+@pytest.mark.parametrize(
+    ("typed", "shown", "told"),
+    [
+        ("90k a year", "90,000 a year", "at least USD 43.27 (90,000 a year)"),
+        ("60", "60", "at least USD 60 (124,800 a year)"),
+        ("104k a year", "50", "at least USD 50 (104,000 a year)"),
+    ],
+)
+async def test_pay_for_a_year_is_understandable_afterwards_and_survives_saving(
+    world: World, typed: str, shown: str, told: str
+) -> None:
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        await save_search(client, "Mine", min_hourly=typed)
+        (first,) = (await person(world)).searches.values()
+        page = (await client.get("/me/search", params={"name": "Mine"})).text
+        assert re.search(r'name="min_hourly" value="([^"]*)"', page).group(1) == shown  # type: ignore[union-attr]
+        assert told in text((await client.get("/me")).text)
+        await save_search(client, "Mine", was="Mine", min_hourly=shown)
+        assert (await person(world)).searches == {"Mine": first}
+
+
 async def test_a_search_is_renamed_removed_and_several_are_kept(world: World) -> None:
     async with visiting(world) as client:
         await signed_in(client, world)
@@ -78,8 +103,20 @@ async def test_a_search_is_renamed_removed_and_several_are_kept(world: World) ->
         }
         taken = await save_search(client, "Two", was="Three")
         assert (taken.status_code, "Another search of yours" in text(taken.text)) == (400, True)
-        await save_search(client, was="Three", do="delete")
+        question = await client.get("/me/search/remove", params={"name": "Three"})
+        assert "Remove Three? The search goes for good" in text(question.text)
+        assert "Keywords: rust" in text(question.text)
+        assert len((await person(world)).searches) == 2
+        asked = {"was": "Three", "mark": field(question.text, "mark")}
+        await save_search(client, "Three", was="Three", keywords="zig")
+        moved = await client.post("/me/search/remove", data=asked)
+        assert (moved.status_code, "Keywords: zig" in text(moved.text)) == (409, True)
+        assert len((await person(world)).searches) == 2
+        for _ in range(2):  # a double click
+            gone = await client.post("/me/search/remove", data=asked | {"mark": field(moved.text, "mark")})
+            assert gone.headers["location"] == "/me?removed=1"
         assert list((await person(world)).searches) == ["Two"]
+        assert (await client.get("/me/search/remove", params={"name": "Three"})).status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -89,13 +126,14 @@ async def test_a_search_is_renamed_removed_and_several_are_kept(world: World) ->
         ({"keywords": "((("}, "keywords", "no letter or digit"),
         ({"keywords": ", ".join(f"k{n}" for n in range(10_000))}, "keywords", f"for {KEYWORDS_MAX} keywords"),
         ({"keywords": "x" * 101}, "keywords", "at most 100 characters"),
-        ({"max_age_h": "soon"}, "gate-max_age_h", "is not a number from 1 to 2,160"),
-        ({"max_age_h": "9" * 5000}, "gate-max_age_h", "is not a number from 1 to 2,160"),
-        ({"min_hourly": "much"}, "gate-min_hourly", "is not one amount"),
-        ({"min_hourly": "-5"}, "gate-min_hourly", "is not one amount"),
+        ({"max_age_h": "soon"}, "gate-max_age_h", "is not a whole number from 1 to 2,160"),
+        ({"max_age_h": "9" * 5000}, "gate-max_age_h", "is not a whole number from 1 to 2,160"),
+        ({"min_hourly": "much"}, "gate-min_hourly", "is not an amount"),
+        ({"min_hourly": "-5"}, "gate-min_hourly", "is not an amount"),
         ({"countries": "Germany, Atlantis"}, "gate-countries", "Unknown: 'Atlantis'"),
         ({"contracts": "slavery"}, "gate-contracts", "not one of these"),
         ({"currency": "XXX"}, "gate-currency", "not one of these"),
+        ({"min_client_hires": "2.5"}, "gate-min_client_hires", "is not a whole number from 0 to 10,000,000,000"),
         ({"min_client_rating": "6"}, "gate-min_client_rating", "not a number from 0 to 5"),
         ({"sources": "nowhere"}, "gate-sources", "not one of these"),
         ({"name": " "}, "name", "Give it a name"),
@@ -111,7 +149,9 @@ async def test_a_mistake_is_told_beside_its_field_and_nothing_typed_is_lost(
         await signed_in(client, world)
         answer = await save_search(client, **({"name": "Mine", "must": "remote", "exclude": "<b>php</b>"} | typed))
     assert answer.status_code == 400
-    assert said in answer.text.split(f'id="{name}-error">')[1].split("</p>")[0].replace("&#39;", "'")
+    error = answer.text.split(f'id="{name}-error">')[1].split("</p>")[0].replace("&#39;", "'")
+    assert said in error
+    assert error.endswith("."), "a mistake is told in a sentence"
     page = answer.text
     assert typed.get("must") == "" or ">remote</textarea>" in page
     assert "&lt;b&gt;php&lt;/b&gt;</textarea>" in page
@@ -144,6 +184,49 @@ async def test_the_second_of_two_tabs_is_told_and_loses_nothing(world: World) ->
         again = await client.post("/me/search", data=typed[late] | {"mark": field(page, "mark")})
         assert again.status_code == 303
         assert (await person(world)).searches["Mine"].keywords == (typed[late]["keywords"],)
+
+
+async def test_the_second_of_two_tabs_is_told_everything_that_differs_and_nothing_else(world: World) -> None:
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        await save_search(client, "Mine", must="remote")
+        opened = field((await client.get("/me/search", params={"name": "Mine"})).text, "mark")
+        await save_search(client, "Mine", was="Mine", must="remote", exclude="php, wordpress", min_hourly="60 EUR",
+                          contracts=["freelance"], strict="yes")  # fmt: skip
+        fields_ = {"was": "Mine", "name": "Mine", "mark": opened, "do": "save", "keywords": "python", "must": "remote"}
+        late = await client.post("/me/search", data=fields_)
+        assert late.status_code == 409
+        told = text(late.text).split("Kept now: ")[1].split(". Saving again")[0]
+        assert told == (
+            "None of these: php, wordpress; Currency: EUR; Lowest pay an hour: 60; Kind of work: freelance; "
+            "Be strict: what the board does not say counts as no: yes"
+        )
+        form = field((await client.get("/me/letters")).text, "mark")
+        await save_letters(client, mode="weekly", quiet_from="22:00", quiet_to="06:00")
+        late = await client.post(
+            "/me/letters", data={"mark": form, "mode": "instant", "zone": "UTC", "ai_threshold": "60"}
+        )
+        assert late.status_code == 409
+        told = text(late.text).split("Kept now: ")[1].split(". Saving again")[0]
+        assert told == "How often: on Mondays; Quiet hours from: 22:00; Quiet hours to: 06:00"
+
+
+async def test_a_new_search_of_a_name_that_another_tab_has_taken_is_told_beside_the_name(world: World) -> None:
+    async with visiting(world) as client:
+        await signed_in(client, world)
+
+        store = world.store
+
+        async def other_tab(operation: str, collection: str) -> None:
+            if (operation, collection) == ("swap", "users"):
+                mine = {"Mine": Search(("go",))}
+                await users.change(store, ids.uid_of(ANN), lambda user: replace(user, searches=mine))
+
+        world.spy(before=other_tab)
+        late = await save_search(client, "Mine")
+        assert late.status_code == 409
+        assert "Another search of yours has this name" in text(late.text)
+    assert (await person(world)).searches == {"Mine": Search(("go",))}
 
 
 async def test_a_run_between_opening_and_saving_is_no_conflict(world: World) -> None:
@@ -189,6 +272,70 @@ async def test_settings_of_the_mail_are_saved_and_told_wrong_beside_their_fields
         fresh = field((await client.get("/me/letters")).text, "mark")
         assert (await client.post("/me/letters", data=good | {"pause": "", "mark": fresh})).status_code == 303
         assert (await person(world)).paused_until is None
+
+
+async def test_jobs_that_wait_already_come_at_the_new_hour_that_the_page_promises(world: World) -> None:
+    await world.begin()
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        await save_search(client)
+        assert (await save_letters(client, mode="weekly", at="06:00")).status_code == 303
+        world.after(minutes=15)
+        world.feed(item("Gardener"), item("Python developer"))
+        await world.cron()
+        assert (await save_letters(client, mode="daily", at="06:30")).status_code == 303
+        assert "the next one Tue 1 Dec, 06:30" in text((await client.get("/me")).text)
+        assert "the digest of Tue 1 Dec, 06:30" in text((await client.get("/me/history")).text)
+    world.now = world.now.replace(day=1, month=12, hour=6, minute=30)
+    assert (await world.cron())["mail"]["digests"] == 1
+
+
+async def save_letters(client: httpx2.AsyncClient, **typed: str) -> httpx2.Response:
+    """Open the form of the mail, type, and press Save."""
+    form = (await client.get("/me/letters")).text
+    return await client.post("/me/letters", data={"mark": field(form, "mark"), "mode": "instant"} | typed)
+
+
+async def test_after_a_pause_come_the_jobs_of_its_last_day_and_what_waited_and_the_page_says_so(world: World) -> None:
+    await world.begin()
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        await save_search(client)
+        await world.cron()
+        said = text((await client.get("/me/letters")).text)
+        assert "then what waited already, and the fitting jobs of the last day" in said
+        assert (await save_letters(client, mode="daily", at="06:00")).status_code == 303
+        listed = [item("Gardener"), item("Python waits")]
+        world.feed(*listed)
+        world.after(minutes=15)
+        await world.cron()
+        assert (await save_letters(client, mode="daily", at="06:00", pause="2026-12-03")).status_code == 303
+        for title, hours in (("Python missed", 1), ("Python last day", 50)):
+            world.after(hours=hours)
+            listed.append(item(title))
+            world.feed(*listed)
+            await world.cron()
+            assert world.sent() == {}
+        world.now = datetime(2026, 12, 3, 6, tzinfo=UTC)
+        await world.cron()
+        world.after(days=1)
+        await world.cron()
+    assert world.sent() == {(ANN, "Python waits"): 1, (ANN, "Python last day"): 1}
+
+
+async def test_a_pause_while_no_mail_is_sent_is_told_beside_its_field_and_stays_typed(world: World) -> None:
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        await save_search(client)
+        await client.post(f"/unsubscribe/{(await person(world)).token}")
+        answer = await save_letters(client, pause="2026-12-24", about="Quiet work")
+        assert answer.status_code == 400
+        assert "No mail is sent to you at all" in answer.text.split('id="pause-error">')[1].split("</p>")[0]
+        assert "Send me mail again" in text(answer.text)
+        assert 'value="2026-12-24"' in answer.text
+        assert "Quiet work</textarea>" in answer.text
+        assert (await save_letters(client, about="Quiet work")).status_code == 303
+        assert ((await person(world)).about, (await person(world)).paused_until) == ("Quiet work", None)
 
 
 async def test_quiet_hours_hold_a_letter_back_until_they_end(world: World) -> None:

@@ -13,7 +13,7 @@ from ledger import ids, sessions
 from ledger.documents import decode
 from ledger.records import Stop, User
 from ledger.sessions import IDLE_MAX
-from tests.app.pages.visits import ANN, BASE, ask, links, signed_in, text, visiting
+from tests.app.pages.visits import ANN, BASE, ask, field, links, signed_in, text, visiting
 from tests.shared import shared
 from tests.sinks import ScriptedSmtp
 from tests.world import World
@@ -189,6 +189,39 @@ async def test_a_session_has_a_fresh_key_and_signing_out_ends_it(world: World) -
         assert (await client.post("/logout")).status_code == 303
         assert (await other.get("/me")).status_code == 303
     assert await world.dump("sessions") == {}
+
+
+@pytest.mark.parametrize("path", ["/me", "/me/letters", "/me/history", "/status"])
+async def test_who_is_not_signed_in_is_told_that_the_page_needs_it(world: World, path: str) -> None:
+    async with visiting(world) as client:
+        sent = await client.get(path)
+        assert "Sign in to see this page" in text((await client.get(sent.headers["location"])).text)
+        for plain in ("/", "/login", "/login?then=https://evil.example.com"):
+            assert "Sign in to see" not in text((await client.get(plain)).text)
+
+
+@pytest.mark.parametrize(
+    ("path", "back"),
+    [
+        ("/me/letters", "/me/letters"),
+        ("/me/search", "/me/search"),
+        ("/me/address", "/me/account"),
+        ("/me/resume", "/me"),
+    ],
+)
+async def test_a_save_after_the_session_ended_is_told_and_leads_back_to_its_form(
+    world: World, path: str, back: str
+) -> None:
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        world.after(days=31)
+        before = await world.dump("users")
+        answer = await client.post(path, data={"name": "x", "keywords": "python", "email": "x@example.com"})
+        assert answer.headers["location"] == f"/login?then={back}&lost=1"
+        page = await client.get(answer.headers["location"])
+        assert "You are signed out, so nothing was changed" in text(page.text)
+        assert field(page.text, "then") == back
+        assert await world.dump("users") == before
 
 
 async def test_signing_out_everywhere_ends_every_browser_and_every_open_link(world: World) -> None:

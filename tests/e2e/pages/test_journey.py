@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.async_api import Page, expect
 
-from ledger import ids, users
+from ledger import ids, sessions, users
 from ledger.records import Mode
 from tests.e2e.pages.browser import chromium, link_in, new_page, served_world, sign_in
 from tests.world import item
@@ -179,6 +179,41 @@ async def test_everything_works_without_javascript(tmp_path: Path) -> None:
         await page.wait_for_url(re.compile(r"/$"))
 
 
+async def test_without_javascript_a_telephone_shows_what_a_button_did(tmp_path: Path) -> None:
+    async with served_world(tmp_path) as world, chromium() as browser:
+        await world.begin()
+        world.after(minutes=15)
+        world.feed(item("Gardener"), item("Python developer"))
+        await world.cron()
+        page = await new_page(browser, world, width=360, java_script_enabled=False)
+        await sign_in(page, world)
+        await page.get_by_label("Keywords, any of them").fill("python, go")
+        await page.get_by_role("button", name="Try it").click()
+        await expect(page.get_by_role("heading", name="With this you would have got")).to_be_in_viewport()
+        await page.get_by_role("button", name="Remove go").click()
+        await expect(page.get_by_label("Keywords, any of them")).to_be_in_viewport()
+        await expect(page.get_by_label("Keywords, any of them")).to_have_value("python")
+
+
+async def test_a_session_that_ends_while_somebody_types_is_told_and_what_was_typed_can_be_saved(tmp_path: Path) -> None:
+    async with served_world(tmp_path) as world, chromium() as browser:
+        page = await new_page(browser, world)
+        await sign_in(page, world)
+        other = await page.context.new_page()
+        await other.goto("/me/account")
+        await other.get_by_role("button", name="Sign out everywhere").click()
+        await other.wait_for_url(re.compile(r"/$"))
+        await page.get_by_label("Keywords, any of them").fill("python")
+        await expect(page.locator("#preview")).to_contain_text("You are signed out")
+        async with page.context.expect_page() as opened:
+            await page.get_by_role("link", name="Sign in in another window").click()
+        await (await opened.value).wait_for_url("**/login")
+        key = await sessions.begin(world.store, ids.uid_of(ANN), now=world.now)  # as the link of a second letter would
+        await page.context.add_cookies([{"name": "scout", "value": key, "url": world.settings.base_url}])
+        await page.get_by_role("button", name="Save", exact=True).last.click()
+        await page.wait_for_url("**/me?saved=*")
+
+
 async def test_the_second_of_two_windows_is_told_and_keeps_what_was_typed(tmp_path: Path) -> None:
     async with served_world(tmp_path) as world, chromium() as browser:
         await world.user(ANN, "python")
@@ -193,7 +228,7 @@ async def test_the_second_of_two_windows_is_told_and_keeps_what_was_typed(tmp_pa
         await two.get_by_label("Keywords, any of them").fill("go")
         await two.get_by_role("button", name="Save", exact=True).last.click()
         await expect(two.get_by_role("alert")).to_contain_text("changed in another window")
-        await expect(two.get_by_role("alert")).to_contain_text("Kept now: rust")
+        await expect(two.get_by_role("alert")).to_contain_text("Kept now: Keywords: rust.")
         await expect(two.get_by_label("Keywords, any of them")).to_have_value("go")
         await two.get_by_role("button", name="Save", exact=True).last.click()
         await two.wait_for_url("**/me?saved=*")

@@ -18,10 +18,10 @@ OPERATOR = "ops@example.com"
 LONG = "Donaudampfschifffahrtselektrizitaetenhauptbetriebswerkbauunterbeamtengesellschaft"
 MANY = (*(f"keyword {n}" for n in range(197)), "python", LONG, "http://x")
 PAGE_MAX_BYTES = 60_000
-STRANGER = ("/", "/login?then=/me", "/nope", "/login/wrong")
+STRANGER = ("/", "/login?then=/me", "/login?then=/me&lost=1", "/nope", "/login/wrong", "/confirm/wrong")
 PERSON = ("/me", "/me/search", "/me/search?name=Many", "/me/letters", "/me/history",
           "/me/why?link=jobs.example.com/python-0", "/me/why?link=x%20y", "/me/account",
-          "/me/delete", "/status")  # fmt: skip
+          "/me/delete", "/me/search/remove?name=Many", "/status")  # fmt: skip
 SHIFT_WATCH = """window.shifted = 0; new PerformanceObserver(list => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value;
 }).observe({type: 'layout-shift', buffered: true});"""
