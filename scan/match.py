@@ -12,6 +12,7 @@ from datetime import datetime
 
 from ledger.records import Job, Search, User
 from scan.automaton import Automaton
+from scan.forms import forms_of
 from scan.gates import newest, refused
 from scan.negation import turned_down
 from scan.pay_gate import pay_told
@@ -127,15 +128,18 @@ class _Case:
         self.found: dict[int, list[int]] = {}  # search -> its words in the job, in reading order
         self._roster = roster
         self._line = line
-        self._hits = hits
+        self._hits: dict[int, bool] = {}  # term -> whether the title has it
         self._job = job
         self._now = now
         self._newest = newest(job)
         self._gates: dict[int, Refusal | None] = {}
         self._reasons: dict[tuple[int, tuple[int, ...]], str] = {}
         self._turned_down: dict[int, str] = {}
-        for pattern in hits:
-            for word in roster.words_of[pattern]:
+        for pattern, in_title in hits.items():
+            for term in roster.terms_of[pattern]:
+                self._hits[term] = self._hits.get(term, False) or in_title
+        for term in self._hits:
+            for word in roster.words_of[term]:
                 for search in roster.searches_of[word]:
                     self.found.setdefault(search, []).append(word)
 
@@ -179,10 +183,10 @@ class _Case:
         return fit_reason(title, text, turned_down=denied, pay=pay_told(self._roster.rules[rule], self._job))
 
     def _how_turned_down(self, word: int) -> str:
-        pattern = self._roster.pattern[word]
-        if pattern not in self._turned_down:
-            self._turned_down[pattern] = turned_down(self._line, pattern_of(self._roster.typed[word]))
-        return self._turned_down[pattern]
+        term = self._roster.term[word]
+        if term not in self._turned_down:
+            self._turned_down[term] = turned_down(self._line, forms_of(self._roster.typed[word]))
+        return self._turned_down[term]
 
     def _against(self, extra: Extra, found: Sequence[int]) -> Refusal | None:
         if extra.any_needed and len(found) == sum(map(self._is_hit, extra.only_must)):
@@ -198,10 +202,10 @@ class _Case:
         return None
 
     def _is_hit(self, word: int) -> bool:
-        return self._roster.pattern[word] in self._hits
+        return self._roster.term[word] in self._hits
 
     def _in_title(self, word: int) -> bool:
-        return self._hits[self._roster.pattern[word]]
+        return self._hits[self._roster.term[word]]
 
 
 _NO_KEYWORDS = "no search has a keyword to look for"

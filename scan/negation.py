@@ -6,6 +6,7 @@ Such a job still fits, for nobody can tell what the reader makes of it; the reas
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from scan.tokens import EDGE, FIELD, GLUED, short_word
 
@@ -36,24 +37,31 @@ _AFTER = re.compile(
 )
 
 
-def turned_down(line: str, pattern: str) -> str:
-    """How a Reading's line turns the pattern down, as `no java needed`; empty if it does not.
+def turned_down(line: str, forms: Sequence[str]) -> str:
+    """How a Reading's line turns a keyword down, as `no java needed`; empty if it does not.
 
-    One mention is enough. Of a word of one or two letters only the sole mention counts: in the line, Go is go.
+    `forms` are its patterns. One mention is enough. Of a word of one or two letters only the sole mention counts:
+    in the line, Go is go.
     """
-    mentions = _mentions(line, pattern)
-    if short_word(pattern) and len(mentions) > 1:
-        return ""
-    word = _plain(pattern)
-    for start in mentions:
-        end = start + len(pattern)
-        before = _plain(line[max(0, start - WINDOW_CHARS) : start].rpartition(FIELD)[2])
-        after = _plain(line[end : end + WINDOW_CHARS].partition(FIELD)[0])
-        if cue := _BEFORE.search(before):
-            tail = _TAIL.match(after)
-            return (cue[0] + word + (tail[0] if tail else ""))[-EXCERPT_MAX_CHARS:]
-        if tail := _AFTER.match(after):
-            return (word + tail[0])[:EXCERPT_MAX_CHARS]
+    for pattern in forms:
+        mentions = _mentions(line, pattern)
+        if short_word(pattern) and len(mentions) > 1:
+            continue
+        for start in mentions:
+            if said := _turned_down_at(line, start, pattern):
+                return said
+    return ""
+
+
+def _turned_down_at(line: str, start: int, pattern: str) -> str:
+    end = start + len(pattern)
+    before = _plain(line[max(0, start - WINDOW_CHARS) : start].rpartition(FIELD)[2])
+    after = _plain(line[end : end + WINDOW_CHARS].partition(FIELD)[0])
+    if cue := _BEFORE.search(before):
+        tail = _TAIL.match(after)
+        return (cue[0] + _plain(pattern) + (tail[0] if tail else ""))[-EXCERPT_MAX_CHARS:]
+    if tail := _AFTER.match(after):
+        return (_plain(pattern) + tail[0])[:EXCERPT_MAX_CHARS]
     return ""
 
 

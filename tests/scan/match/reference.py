@@ -1,6 +1,7 @@
 """Matching once more, slow and plain: characters in a loop, token lists side by side, no automaton, no regex.
 
-It knows nothing of scan.tokens. Where it and the matcher differ, one of them breaks the stated rules.
+It knows nothing of scan.tokens, and of scan.forms the tables only.
+Where it and the matcher differ, one of them breaks the stated rules.
 """
 
 from __future__ import annotations
@@ -8,8 +9,10 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 
 from ledger.records import Job, Search, User
+from scan.forms import BETWEEN, CLOSED_MAX_LETTERS, NAMES, TWO_WORDS
 
 DROPPED = "\u00ad\u0307\u200b\u200d\u2060\ufeff"
 WORDLESS = ((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3005, 0x30FF), (0x3400, 0x9FFF), (0xF900, 0xFAFF))
@@ -43,6 +46,57 @@ def fold(text: str) -> str:
 
 
 def stands_in(keyword: str, text: str) -> bool:
+    return any(_stands_in(form, text) for form in forms(keyword))
+
+
+def forms(keyword: str) -> set[str]:
+    """The keyword, and the other ways to write it: word by word, by the rules of docs/matching.md."""
+    text = written(keyword)
+    if not text.isascii() or any(token.glued for token in read(keyword).tokens):
+        return {keyword}
+    words = text.split(" ")
+    found = {keyword}
+
+    def put(start: int, end: int, *others: str) -> None:
+        found.update(" ".join([*words[:start], other, *words[end:]]) for other in others)
+
+    for i, word in enumerate(words):
+        name = word.removesuffix("js").removesuffix(".")
+        if word.endswith("js") and _is_name(name):
+            put(i, i + 1, f"{name}.js", f"{name}js", f"{name} js")
+        elif word in TWO_WORDS:
+            put(i, i + 1, TWO_WORDS[word])
+        elif other := dict(NAMES).get(word) or {b: a for a, b in NAMES}.get(word):
+            put(i, i + 1, other)
+    for i, (one, next_) in enumerate(pairwise(words)):
+        if next_ == "js" and _is_name(one):
+            put(i, i + 2, f"{one}.js", f"{one}js")
+        elif (one + next_).isalpha() and len(one + next_) <= CLOSED_MAX_LETTERS:
+            put(i, i + 2, one + next_)
+    pairs: list[tuple[int, int, list[str]]] = []
+    for start, end in sorted((a, b) for a in range(len(words)) for b in range(a + 1, a + 4)):
+        piece = " ".join(words[start:end]).replace(" and ", "/").replace("&", "/").replace(" / ", "/")
+        piece = piece.replace("/ ", "/").replace(" /", "/")
+        piece = "/".join(words[start:end]) if set(words[start:end]) <= {"ui", "ux"} else piece
+        sides = piece.split("/")
+        if len(sides) == 2 and all(s.isalpha() and 2 <= len(s) <= 12 for s in sides):
+            pairs.append((start, end, sides))
+    for start, end, sides in pairs[-1:]:
+        put(start, end, *(by.join(both) for both in (sides, sides[::-1]) for by in BETWEEN))
+    return found
+
+
+def written(keyword: str) -> str:
+    """As it is compared, without hyphens."""
+    k = read(keyword)
+    return "".join(gap + token.folded for gap, token in zip(k.gaps, k.tokens, strict=False)) + k.gaps[-1]
+
+
+def _is_name(word: str) -> bool:
+    return 2 <= len(word) <= 12 and word.isalnum() and word[0].isalpha()
+
+
+def _stands_in(keyword: str, text: str) -> bool:
     k, t = read(keyword), read(text)
     if not k.tokens:
         return bool(k.gaps[0]) and any(c.isalnum() for c in k.gaps[0]) and any(k.gaps[0] in gap for gap in t.gaps)
@@ -73,7 +127,7 @@ def score(search: Search, job: Job, now: datetime) -> int | None:
         return None
     if not gates_open(search, job):
         return None
-    return sum(found(k) for k in {read(k): k for k in keywords + must}.values())
+    return sum(found(k) for k in {frozenset(map(read, forms(k))): k for k in keywords + must}.values())
 
 
 A_YEAR = {"hour": 2080, "day": 260, "week": 52, "month": 12, "year": 1}

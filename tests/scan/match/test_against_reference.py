@@ -27,7 +27,27 @@ BITS = [
     ".NET",
 ]
 PIECES = st.lists(st.sampled_from(BITS), max_size=7).map("".join)
-WORDS = st.one_of(PIECES, st.sampled_from(["go", "c", "c#", "c++", "r&d", "r", "java", ".net", "java c", "東"]))
+SPELLED = ["full stack", "Full-Stack", "fullstack", "node.js", "NodeJS", "node js dev", "ui/ux", "UX & UI", "ux and ui"]
+SPELLED += [
+    "ui ux lead",
+    "golang",
+    "dotnet",
+    "sql/css",
+    "css/ sql",
+    "e-mail",
+    "email",
+    "full",
+    "stack",
+    "and",
+    "&",
+    "js",
+]
+WORDS = st.one_of(
+    PIECES,
+    st.sampled_from(["go", "c", "c#", "c++", "r&d", "r", "java", ".net", "java c", "東"]),
+    st.sampled_from(SPELLED),
+    st.lists(st.sampled_from(SPELLED), min_size=2, max_size=2).map(" ".join),
+)
 TEXTS = st.lists(st.one_of(WORDS, st.sampled_from([" ", "-", ", ", "/"])), max_size=14).map("".join)
 
 

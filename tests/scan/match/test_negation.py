@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scan.forms import forms_of
 from scan.match import Fit, decide
 from scan.negation import EXCERPT_MAX_CHARS, turned_down
-from scan.tokens import pattern_of, read
+from scan.tokens import read
 from tests.scan.match.people import NOW, PATIENT, a_job, looking_for
 
 
@@ -81,7 +82,7 @@ WORDS = st.lists(
 @given(WORDS.map(" ".join), st.sampled_from(["java", "c++", "scala"]))
 def test_an_excerpt_is_short_and_holds_nothing_but_the_texts_own_words(text, keyword) -> None:
     line = read("", text).line
-    told = turned_down(line, pattern_of(keyword))
+    told = turned_down(line, forms_of(keyword))
     assert len(told) <= EXCERPT_MAX_CHARS
     assert all(word in line.replace("\0", "") for word in told.split())
 
@@ -89,4 +90,4 @@ def test_an_excerpt_is_short_and_holds_nothing_but_the_texts_own_words(text, key
 @pytest.mark.parametrize("unit", ["no ", "no java, ", "java ", "not in the ", "or java/", "no java or "])
 def test_a_long_text_of_one_unit_is_looked_at(unit) -> None:
     """The suite's own time limit is the bound."""
-    turned_down(read("", unit * 50_000).line, pattern_of("java"))
+    turned_down(read("", unit * 50_000).line, forms_of("java"))
