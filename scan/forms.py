@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from scan.numbers import other_number
 from scan.tokens import EDGE, GLUED, pattern_of
 
 FORMS_MAX = 48
@@ -31,6 +32,7 @@ BETWEEN = ("/", " / ", " & ", "&", " and ", " ", ", ")  # two that go together: 
 
 _NAMED = dict((*NAMES, *(pair[::-1] for pair in NAMES)))
 _JS = re.compile(r"([a-z][a-z0-9]{1,11})\.?js")
+_LAST = re.compile(r"(?<![^ /&])[a-z]+\Z")
 _PAIR = re.compile(r"(.* )?([a-z]{2,12})(?: ?[/&] ?| and )([a-z]{2,12})( .*)?|(.* )?(ui|ux) (ui|ux)( .*)?")
 
 
@@ -41,8 +43,16 @@ def forms_of(keyword: str) -> tuple[str, ...]:
     if not own or GLUED in own or not own.isascii():
         return (own,) if own else ()
     written = own.replace(EDGE, "")
-    texts = dict.fromkeys((*_swapped(written), *_respelled(written.split(" "))))
+    texts = [written, *_swapped(written), *_respelled(written.split(" "))]
+    texts += [other for text in texts if (other := _other_number(text))]
     return tuple(dict.fromkeys((own, *filter(None, map(pattern_of, texts)))))[:FORMS_MAX]
+
+
+def _other_number(text: str) -> str:
+    """Of the last word."""
+    last = _LAST.search(text)
+    other = other_number(last[0]) if last else None
+    return text[: last.start()] + other if last and other else ""
 
 
 def _swapped(text: str) -> list[str]:

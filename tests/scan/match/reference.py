@@ -1,6 +1,6 @@
 """Matching once more, slow and plain: characters in a loop, token lists side by side, no automaton, no regex.
 
-It knows nothing of scan.tokens, and of scan.forms the tables only.
+It knows nothing of scan.tokens, of scan.forms the tables only.
 Where it and the matcher differ, one of them breaks the stated rules.
 """
 
@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from ledger.records import Job, Search, User
 from scan.forms import BETWEEN, CLOSED_MAX_LETTERS, NAMES, TWO_WORDS
+from scan.numbers import other_number
 
 DROPPED = "\u00ad\u0307\u200b\u200d\u2060\ufeff"
 WORDLESS = ((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3005, 0x30FF), (0x3400, 0x9FFF), (0xF900, 0xFAFF))
@@ -83,7 +84,15 @@ def forms(keyword: str) -> set[str]:
             pairs.append((start, end, sides))
     for start, end, sides in pairs[-1:]:
         put(start, end, *(by.join(both) for both in (sides, sides[::-1]) for by in BETWEEN))
-    return found
+    return found | {other for form in {*found, text} if (other := _in_the_other_number(form))}
+
+
+def _in_the_other_number(text: str) -> str:
+    start = len(text)
+    while start and text[start - 1].isalpha():
+        start -= 1
+    other = other_number(text[start:]) if start == 0 or text[start - 1] in " /&-" else None
+    return text[:start] + other if other else ""
 
 
 def written(keyword: str) -> str:

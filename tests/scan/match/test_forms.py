@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scan.forms import FORMS_MAX, forms_of
 from scan.match import Fit, Matcher, decide
+from scan.numbers import other_number
 from tests.scan.match.people import NOW, a_job, looking_for
 
 
@@ -33,6 +36,12 @@ def found(keyword: str, text: str) -> bool:
         ("golang engineer", "go engineer"),
         ("postgres", "PostgreSQL"),
         ("k8s", "Kubernetes"),
+        ("python developer", "Python Developers"),
+        ("agency", "agencies"),
+        ("process", "processes"),
+        ("analysis", "analyses"),
+        ("api", "APIs"),
+        ("dashboard", "Dashboards"),
     ],
 )
 def test_each_way_to_write_it_finds_each_other(ways):
@@ -60,6 +69,15 @@ def test_two_that_go_together_are_found_in_a_list():
         ("machine learning", "machinelearning"),
         ("in design", "design in"),
         (".net", "net"),
+        (".net", ".nets"),
+        ("canva", "canvas"),
+        ("windows", "window"),
+        ("news", "new"),
+        ("business", "busines"),
+        ("redis", "redi"),
+        ("design", "designer"),
+        ("developers needed", "developer needed"),
+        ("report", "reporting, reported"),
     ],
 )
 def test_what_only_looks_alike_is_not_found(keyword, text):
@@ -91,3 +109,36 @@ def test_no_keyword_has_more_forms_than_are_looked_for(keyword):
     assert len(forms) <= FORMS_MAX
     assert len(set(forms)) == len(forms)
     assert all(forms)
+
+
+@pytest.mark.parametrize(
+    ("one", "many"),
+    [
+        ("company", "companies"),
+        ("cookie", "cookies"),
+        ("day", "days"),
+        ("box", "boxes"),
+        ("database", "databases"),
+        ("virus", "viruses"),
+        ("course", "courses"),
+        ("class", "classes"),
+        ("photo", "photos"),
+        ("bot", "bots"),
+    ],
+)
+def test_a_word_and_its_plural_lead_to_each_other(one, many):
+    assert (other_number(one), other_number(many)) == (many, one)
+
+
+@given(st.text("abehilosuxyz", max_size=7))
+def test_the_way_to_the_other_number_leads_back(word):
+    other = other_number(word)
+    assert other is None or other_number(other) == word
+
+
+def test_exclusions_and_musts_are_found_in_both_numbers():
+    assert isinstance(decide(looking_for("python", must=("dashboard",)), a_job("Python", "dashboards"), now=NOW), Fit)
+    assert not isinstance(decide(looking_for("python", exclude=("agency",)), a_job("Python agencies"), now=NOW), Fit)
+    both = decide(looking_for("report", "reports"), a_job("Reports, a report"), now=NOW)
+    assert isinstance(both, Fit)
+    assert both.score == 2

@@ -57,7 +57,7 @@ def test_an_exclusion_wins_and_is_named():
         Why.EXCLUDED,
         "it has WordPress in the title, which is excluded",
     )
-    assert fit(user, a_job("Python", "no wordpresses"))
+    assert fit(user, a_job("Python", "no wordpressers"))
 
 
 @pytest.mark.parametrize(
