@@ -27,6 +27,8 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cache
 
+from scan.capitals import is_name
+
 SHORT_MAX_LETTERS = 2  # such a keyword needs a capital in the text: Go, C, IT, not "go to" or "use it"
 MARKS_MAX_RUN = 30  # UAX #15, stream-safe text; longer runs make normalisation quadratic
 
@@ -56,7 +58,7 @@ class Reading:
     """A job's title and text, ready to be compared.
 
     `line` holds both with their token marks, the title up to `title_end`. The capitals are the folded
-    tokens that the title and the text write with a capital first letter, short ones only.
+    tokens that the title and the text write as names (see scan.capitals), short ones only.
     """
 
     line: str
@@ -132,8 +134,9 @@ def _joined(pieces: list[str]) -> str:
 
 def _capitals(pieces: list[str]) -> frozenset[str]:
     # Folding makes one character of two at most, so a longer token never becomes a short one.
-    short = {p for p in pieces[1::2] if len(p) <= 2 * SHORT_MAX_LETTERS and p[0].isupper()}
-    return frozenset(_joined([p]) for p in short)
+    tokens = enumerate(pieces[1::2])
+    short = [n for n, p in tokens if len(p) <= 2 * SHORT_MAX_LETTERS and p[0].isupper()]
+    return frozenset(_joined([pieces[2 * n + 1]]) for n in short if is_name(pieces, 2 * n + 1))
 
 
 @cache

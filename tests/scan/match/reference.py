@@ -1,6 +1,6 @@
 """Matching once more, slow and plain: characters in a loop, token lists side by side, no automaton, no regex.
 
-It knows nothing of scan.tokens, of scan.forms the tables only.
+It knows nothing of scan.tokens, of scan.forms and scan.capitals the tables only.
 Where it and the matcher differ, one of them breaks the stated rules.
 """
 
@@ -12,6 +12,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from ledger.records import Job, Search, User
+from scan.capitals import BOTH_CAPITALS, GO_BEFORE, LETTER_AFTER, LETTER_BEFORE
 from scan.forms import BETWEEN, CLOSED_MAX_LETTERS, NAMES, TWO_WORDS
 from scan.numbers import other_number
 
@@ -63,14 +64,14 @@ def forms(keyword: str) -> set[str]:
 
     for i, word in enumerate(words):
         name = word.removesuffix("js").removesuffix(".")
-        if word.endswith("js") and _is_name(name):
+        if word.endswith("js") and _may_be_of_js(name):
             put(i, i + 1, f"{name}.js", f"{name}js", f"{name} js")
         elif word in TWO_WORDS:
             put(i, i + 1, TWO_WORDS[word])
         elif other := dict(NAMES).get(word) or {b: a for a, b in NAMES}.get(word):
             put(i, i + 1, other)
     for i, (one, next_) in enumerate(pairwise(words)):
-        if next_ == "js" and _is_name(one):
+        if next_ == "js" and _may_be_of_js(one):
             put(i, i + 2, f"{one}.js", f"{one}js")
         elif (one + next_).isalpha() and len(one + next_) <= CLOSED_MAX_LETTERS:
             put(i, i + 2, one + next_)
@@ -101,7 +102,7 @@ def written(keyword: str) -> str:
     return "".join(gap + token.folded for gap, token in zip(k.gaps, k.tokens, strict=False)) + k.gaps[-1]
 
 
-def _is_name(word: str) -> bool:
+def _may_be_of_js(word: str) -> bool:
     return 2 <= len(word) <= 12 and word.isalnum() and word[0].isalpha()
 
 
@@ -240,9 +241,9 @@ def _signs(gaps: list[str], words: list[str]) -> tuple[list[str], list[Token]]:
             sign = "++" if gap.startswith("++") else gap[0]
             gap = gap[len(sign) :]
             glued = not gap and i + 1 < len(words) and words[i + 1][0].isalpha()
-            tokens.append(Token(fold(word + sign), word.isupper(), glued))
+            tokens.append(Token(fold(word + sign), _is_name(gaps, words, i), glued))
         else:
-            capital = word[0].isupper()
+            capital = _is_name(gaps, words, i)
             while gap.strip() == "&" and all(_bare(gaps, words, j) for j in (i, i + 1)):
                 i += 1
                 word, gap = f"{word}&{words[i]}", gaps[i + 1]
@@ -250,6 +251,27 @@ def _signs(gaps: list[str], words: list[str]) -> tuple[list[str], list[Token]]:
         out_gaps.append(gap)
         i += 1
     return out_gaps, tokens
+
+
+def _is_name(gaps: list[str], words: list[str], i: int) -> bool:
+    """A capital first letter, and for a short word nothing around it that takes it for something else."""
+    word = fold(words[i])
+    before, after = gaps[i], gaps[i + 1]
+    previous = words[i - 1].lower() if i else "-"
+    following = [w.lower() for w in words[i + 1 : i + 3]]
+    if not words[i][0].isupper():
+        return False
+    if word in BOTH_CAPITALS:
+        return words[i] == words[i].upper()
+    if word == "go" and after in {" ", "-"} and following:
+        return not (following[0] in GO_BEFORE or following == ["high", "level"])
+    if len(words[i]) == 1:
+        dotted = (before == "." and previous[-1].isalpha()) or (
+            after == "." and bool(following) and following[0][0].isalpha()
+        )
+        named = before in {" ", "-"} and previous in LETTER_AFTER
+        return not (dotted or named or (after in {" ", "-"} and bool(set(following[:1]) & LETTER_BEFORE)))
+    return True
 
 
 def _bare(gaps: list[str], words: list[str], i: int) -> bool:
