@@ -6,7 +6,7 @@ keywords, which name the people.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from ledger.records import Job, Search, User
 from scan.automaton import Automaton
 from scan.forms import forms_of
 from scan.gates import newest, refused
-from scan.negation import turned_down
+from scan.negation import only_turned_down, turned_down
 from scan.pay_gate import pay_told
 from scan.reasons import HOW_FAR, Refusal, Why, fit_reason, listed, plain_line, quoted
 from scan.roster import Extra, Roster
@@ -52,9 +52,10 @@ class NoFit:
 class Matcher:
     """Everyone's searches, compact, against one job at a time.
 
-    A search fits if any of its keywords is found and all of `must`, nothing of `exclude`, and no gate is
-    shut; with `must` and no keywords, `must` is enough. Its score is TITLE_SCORE or TEXT_SCORE for each
-    distinct one of keywords and must that was found. A person's best search decides, of equals the first.
+    A search fits if any of its keywords is found and all of `must`, nothing of `exclude` but what the text itself
+    turns down, and no gate is shut; with `must` and no keywords, `must` is enough. Its score is TITLE_SCORE or
+    TEXT_SCORE for each distinct one of keywords and must that was found. A person's best search decides, of equals
+    the first.
     """
 
     def __init__(self, roster: Roster) -> None:
@@ -133,8 +134,8 @@ class _Case:
         self._now = now
         self._newest = newest(job)
         self._gates: dict[int, Refusal | None] = {}
-        self._reasons: dict[tuple[int, tuple[int, ...]], str] = {}
-        self._turned_down: dict[int, str] = {}
+        self._reasons: dict[tuple[int, tuple[int, ...], tuple[int, ...]], str] = {}
+        self._denials: dict[tuple[Callable[[str, Sequence[str]], str], int], str] = {}
         for pattern, in_title in hits.items():
             for term in roster.terms_of[pattern]:
                 self._hits[term] = self._hits.get(term, False) or in_title
@@ -169,24 +170,34 @@ class _Case:
         return self._gates[rule] or sum(TITLE_SCORE if self._in_title(word) else TEXT_SCORE for word in found)
 
     def fit(self, person: int, search: int, score: int) -> Fit:
-        key = self._roster.rule[search], tuple(self.found[search])
+        extra = self._roster.extra.get(search)
+        spared = tuple(word for word in extra.exclude if self._is_hit(word)) if extra else ()
+        key = self._roster.rule[search], tuple(self.found[search]), spared
         reason = self._reasons.get(key)
         if reason is None:
             reason = self._reasons[key] = self._reason(*key)
         roster = self._roster
         return Fit(roster.uids[person], self._job.id, score, reason, roster.names[search], self._newest)
 
-    def _reason(self, rule: int, words: Sequence[int]) -> str:
+    def _reason(self, rule: int, words: Sequence[int], spared: Sequence[int]) -> str:
         title = [self._roster.typed[word] for word in words if self._in_title(word)]
         text = [self._roster.typed[word] for word in words if not self._in_title(word)]
         denied = [said for word in words if (said := self._how_turned_down(word))]
-        return fit_reason(title, text, turned_down=denied, pay=pay_told(self._roster.rules[rule], self._job))
+        pay = pay_told(self._roster.rules[rule], self._job)
+        return fit_reason(title, text, turned_down=denied, spared=[self._spared(word) for word in spared], pay=pay)
 
     def _how_turned_down(self, word: int) -> str:
-        term = self._roster.term[word]
-        if term not in self._turned_down:
-            self._turned_down[term] = turned_down(self._line, forms_of(self._roster.typed[word]))
-        return self._turned_down[term]
+        return self._told(turned_down, word)
+
+    def _spared(self, word: int) -> str:
+        """How an exclusion is turned down wherever it stands, so that it excludes nothing; else empty."""
+        return self._told(only_turned_down, word)
+
+    def _told(self, how: Callable[[str, Sequence[str]], str], word: int) -> str:
+        key = how, self._roster.term[word]
+        if key not in self._denials:
+            self._denials[key] = how(self._line, forms_of(self._roster.typed[word]))
+        return self._denials[key]
 
     def _against(self, extra: Extra, found: Sequence[int]) -> Refusal | None:
         if extra.any_needed and len(found) == sum(map(self._is_hit, extra.only_must)):
@@ -195,7 +206,7 @@ class _Case:
         if missing := [typed[word] for word in extra.must if not self._is_hit(word)]:
             return Refusal(Why.MISSING_MUST, f"it lacks {listed(missing)}")
         for word in extra.exclude:
-            if self._is_hit(word):
+            if self._is_hit(word) and not self._spared(word):
                 place = "title" if self._in_title(word) else "text"
                 how = f" ({quoted(said)})" if (said := self._how_turned_down(word)) else ""
                 return Refusal(Why.EXCLUDED, f"it has {listed([typed[word]])} in the {place}{how}, which is excluded")

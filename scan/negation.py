@@ -1,6 +1,7 @@
 """A keyword that a text only mentions to turn it down: "no Java needed", "not interested in database". Pure.
 
 Such a job still fits, for nobody can tell what the reader makes of it; the reason says so in the text's own words.
+An exclusion that is turned down wherever it stands excludes nothing: "no agencies" is said to whoever excludes them.
 """
 
 from __future__ import annotations
@@ -35,6 +36,10 @@ _AFTER = re.compile(
     r"(?: (?:experience|knowledge|skills?|background|expertise))?(?: (?:is|are))?(?: not|n't)(?: (?:strictly|really))?"
     r" (?:needed|required|necessary|wanted|relevant|a must|a requirement)(?![\w'])"
 )
+# "No sales experience needed" is said of selling.
+_BEGINNERS = re.compile(
+    r"(?<!\w)(?:experience|knowledge|knowing|expertise|background|skills?|familiarity|prior|previous)(?!\w)"
+)
 
 
 def turned_down(line: str, forms: Sequence[str]) -> str:
@@ -51,6 +56,17 @@ def turned_down(line: str, forms: Sequence[str]) -> str:
             if said := _turned_down_at(line, start, pattern):
                 return said
     return ""
+
+
+def only_turned_down(line: str, forms: Sequence[str]) -> str:
+    """The same, if each mention is turned down and none of them means that beginners are welcome; else empty."""
+    said = []
+    for pattern in forms:
+        mentions = _mentions(line, pattern)
+        if len(mentions) == MENTIONS_MAX or (short_word(pattern) and len(mentions) > 1):
+            return ""
+        said += [_turned_down_at(line, start, pattern) for start in mentions]
+    return said[0] if said and all(said) and not any(map(_BEGINNERS.search, said)) else ""
 
 
 def _turned_down_at(line: str, start: int, pattern: str) -> str:

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scan.forms import forms_of
-from scan.match import Fit, decide
+from scan.match import Fit, Matcher, NoFit, decide
 from scan.negation import EXCERPT_MAX_CHARS, turned_down
+from scan.reasons import Why
 from scan.tokens import read
 from tests.scan.match.people import NOW, PATIENT, a_job, looking_for
 
@@ -69,6 +70,49 @@ def test_at_most_three_are_told_and_with_the_pay() -> None:
     assert decision.reason == (
         'Java, Scala, Kotlin, Groovy in the text, but it says "no java", "no scala", "no kotlin"; pay not stated'
     )
+
+
+@pytest.mark.parametrize(
+    ("exclude", "text", "told"),
+    [
+        ("agencies", "Python. No agencies please, individuals only", "no agencies please"),
+        ("agency", "no agencies. We said: no agency", "no agency"),
+        ("WordPress", "without WordPress", "without wordpress"),
+        ("javascript", "Java, not JavaScript", "not javascript"),
+        ("Go", "no Go needed", "no go needed"),
+    ],
+)
+def test_an_exclusion_that_is_turned_down_wherever_it_stands_excludes_nothing_and_is_told(exclude, text, told) -> None:
+    decision = decide(looking_for("developer", exclude=(exclude,)), a_job("Developer", text), now=NOW)
+    assert isinstance(decision, Fit)
+    assert decision.reason == f'developer in the title; it says "{told}", which you exclude'
+
+
+@pytest.mark.parametrize(
+    ("exclude", "text"),
+    [
+        ("agencies", "No agencies please. We are one of the agencies"),
+        ("agencies", "We are an agency. No agencies"),
+        ("sales", "No sales experience needed"),
+        ("sales", "No prior knowledge of sales"),
+        ("Go", "no go areas, Go"),
+        ("php", "no php " * 20 + "php"),
+    ],
+)
+def test_an_exclusion_that_is_meant_once_or_of_beginners_excludes(exclude, text) -> None:
+    decision = decide(looking_for("developer", exclude=(exclude,)), a_job("Developer", text), now=NOW)
+    assert isinstance(decision, NoFit)
+    assert decision.why is Why.EXCLUDED
+
+
+def test_people_with_equal_keywords_are_told_of_their_own_exclusions() -> None:
+    people = [looking_for("developer", exclude=ex, uid=str(n)) for n, ex in enumerate([("agencies",), (), ("teams",)])]
+    fits = Matcher.of(people).match(a_job("Developer", "no agencies, no teams"), now=NOW)
+    assert [fit.reason.partition("; ")[2] for fit in fits] == [
+        'it says "no agencies", which you exclude',
+        "",
+        'it says "no teams", which you exclude',
+    ]
 
 
 WORDS = st.lists(
