@@ -24,16 +24,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import cache
+from itertools import accumulate
 
 from scan.capitals import is_name
+from scan.skills import apart
 
 SHORT_MAX_LETTERS = 2  # such a keyword needs a capital in the text: Go, C, IT, not "go to" or "use it"
 MARKS_MAX_RUN = 30  # UAX #15, stream-safe text; longer runs make normalisation quadratic
 
 EDGE = "\0"  # on each side of a token
-FIELD = "\1"  # between title and text: no phrase reaches over it
+FIELD = "\1"  # between title, text and skills: no phrase reaches over it
 GLUED = "\2"  # after a sign with a letter attached: c#minor
 
 _WORDLESS = (
@@ -53,25 +57,44 @@ _SIGN = re.compile(r"\+\+?|#")
 _HYPHEN = re.compile("[\u2010\u2011]")
 
 
+class Place(IntEnum):
+    """Where a keyword stands: the fields of what is read, best first."""
+
+    TITLE = 0
+    TEXT = 1
+    FIRST_SKILLS = 2
+    SKILLS = 3
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A job's title and text, ready to be compared.
+    """A job's title, text and skills, ready to be compared.
 
-    `line` holds both with their token marks, the title up to `title_end`. The capitals are the folded
-    tokens that the title and the text write as names (see scan.capitals), short ones only.
+    `line` holds the fields in the order of Place with their token marks, each up to its end in `ends`. The
+    capitals are the folded tokens that each field writes as names (see scan.capitals), short ones only.
     """
 
     line: str
-    title_end: int
-    title_capitals: frozenset[str]
-    text_capitals: frozenset[str]
+    ends: tuple[int, ...]
+    capitals: tuple[frozenset[str], ...]
+
+    def place(self, end: int) -> Place:
+        """Of what ends there in the line."""
+        return _PLACES[bisect_left(self.ends, end)]
+
+
+_PLACES = tuple(Place)
 
 
 def read(title: str, text: str) -> Reading:
-    """Read a job once, for any number of keywords. Takes any text, lone surrogates and controls included."""
-    of_title, of_text = _pieces(title), _pieces(text)
-    head = _joined(of_title)
-    return Reading(head + FIELD + _joined(of_text), len(head), _capitals(of_title), _capitals(of_text))
+    """Read a job once, for any number of keywords. Takes any text, lone surrogates and controls included.
+
+    A list of skills that ends the text is read as fields of its own.
+    """
+    fields = [_pieces(field) for field in (title, *apart(text))]
+    lines = [_joined(pieces) for pieces in fields]
+    ends = accumulate((len(line) + len(FIELD) for line in lines), initial=-len(FIELD))
+    return Reading(FIELD.join(lines), tuple(ends)[1:], tuple(map(_capitals, fields)))
 
 
 def pattern_of(keyword: str) -> str:

@@ -121,12 +121,23 @@ def score(search: Search, job: Job, now: datetime) -> int | None:
     if not keywords and not must:
         return None
 
-    def found(k: str) -> int:
-        return 2 if stands_in(k, job.title) else 1 if stands_in(k, job.text) else 0
+    head, _, last = f"\n{job.text}".rpartition("\n")
+    listed = last.startswith("Skills: ")
+    skills = last.removeprefix("Skills: ").split(", ") if listed else []
+    text, first, others = head[1:] if listed else job.text, ", ".join(skills[:3]), ", ".join(skills[3:])
+
+    def found(k: str) -> bool:
+        return any(stands_in(k, field) for field in (job.title, text, first, others))
+
+    def said(k: str) -> bool:
+        return any(stands_in(k, field) for field in (job.title, text, first))
+
+    def worth(k: str) -> int:
+        return 2 if stands_in(k, job.title) else 1 if stands_in(k, text) else 0
 
     if keywords and not any(map(found, keywords)):
         return None
-    if not all(map(found, must)) or any(found(k) for k in search.exclude if usable(k)):
+    if not all(map(found, must)) or any(said(k) for k in search.exclude if usable(k)):
         return None
     when = job.published_at or job.first_seen
     if search.max_age_h is not None and (now - when).total_seconds() > search.max_age_h * 3600:
@@ -137,7 +148,7 @@ def score(search: Search, job: Job, now: datetime) -> int | None:
         return None
     if not gates_open(search, job):
         return None
-    return sum(found(k) for k in {frozenset(map(read, forms(k))): k for k in keywords + must}.values())
+    return sum(worth(k) for k in {frozenset(map(read, forms(k))): k for k in keywords + must}.values())
 
 
 A_YEAR = {"hour": 2080, "day": 260, "week": 52, "month": 12, "year": 1}

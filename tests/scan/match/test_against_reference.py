@@ -49,6 +49,11 @@ WORDS = st.one_of(
     st.lists(st.sampled_from(SPELLED), min_size=2, max_size=2).map(" ".join),
 )
 TEXTS = st.lists(st.one_of(WORDS, st.sampled_from([" ", "-", ", ", "/"])), max_size=14).map("".join)
+SKILLS = ["java", "Go", "C++", "sql", "agencies", "full stack", "c"]
+
+
+def with_list(both: tuple[str, list[str]]) -> str:
+    return f"{both[0]}\nSkills: {', '.join(both[1])}"
 
 
 @st.composite
@@ -83,7 +88,7 @@ PEOPLE = st.lists(st.lists(SEARCHES, max_size=3), min_size=1, max_size=6).map(
 JOBS = st.builds(
     a_job,
     TEXTS,
-    TEXTS,
+    st.one_of(TEXTS, st.tuples(TEXTS, st.lists(st.sampled_from(SKILLS), min_size=1)).map(with_list)),
     age_h=st.sampled_from([1, 5, 6]),
     platform=st.sampled_from(["upwork", "greenhouse:gitlab"]),
     published_at=st.sampled_from([None, None, NOW - timedelta(hours=5), NOW - timedelta(hours=6)]),
