@@ -38,7 +38,11 @@ MARKS_MAX_RUN = 30  # UAX #15, stream-safe text; longer runs make normalisation 
 
 EDGE = "\0"  # on each side of a token
 FIELD = "\1"  # between title, text and skills: no phrase reaches over it
-GLUED = "\2"  # after a sign with a letter attached: c#minor
+GLUED = "\2"  # after a sign with a letter attached, c#minor, and after the net of a host
+BLANK = "\u00a6"  # where an address was
+BEFORE_NET = frozenset(
+    {"asp", "vb", "ado", "ml", "ef", "core", "mvc", "microsoft", "ms", "in", "and", "or", "with", "using"}
+)
 
 _WORDLESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -52,6 +56,9 @@ _LONG_RUN = re.compile(rf"({_NO_LETTER}{{{MARKS_MAX_RUN}}}){_NO_LETTER}+")
 # U+0307 is what case-folding leaves of a Turkish capital I; the others show nothing and come with HTML.
 _DROPPED = re.compile(
     "[\u00ad\u0307\u034f\u180b-\u180e\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]"
+)
+_ADDRESS = re.compile(
+    r"(?:https?://|www\.)[^\s<>\"',;()\[\]|]{1,2000}|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,9}", re.IGNORECASE
 )
 _SIGN = re.compile(r"\+\+?|#")
 _HYPHEN = re.compile("[\u2010\u2011]")
@@ -91,7 +98,7 @@ def read(title: str, text: str) -> Reading:
 
     A list of skills that ends the text is read as fields of its own.
     """
-    fields = [_pieces(field) for field in (title, *apart(text))]
+    fields = [_pieces(_without_addresses(field)) for field in (title, *apart(text))]
     lines = [_joined(pieces) for pieces in fields]
     ends = accumulate((len(line) + len(FIELD) for line in lines), initial=-len(FIELD))
     return Reading(FIELD.join(lines), tuple(ends)[1:], tuple(map(_capitals, fields)))
@@ -126,7 +133,23 @@ def _pieces(text: str) -> list[str]:
     plain = " ".join(plain.split())
     marked = not plain.isascii() and not _marks().isdisjoint(set(plain))
     pieces = _token(marked=marked).split(plain)
+    if ".net" in plain:
+        pieces = _with_hosts(pieces)
     return _with_signs(pieces) if any(sign in plain for sign in "+#&") else pieces
+
+
+def _without_addresses(text: str) -> str:
+    """Links and mail addresses say nothing of the work: a form at Google is no job for Google."""
+    return _ADDRESS.sub(f" {BLANK} ", text) if "@" in text or "://" in text or "www." in text else text
+
+
+def _with_hosts(pieces: list[str]) -> list[str]:
+    """The `net` of bunny.net is no .NET, that of ASP.NET or "in.NET" is."""
+    tokens = pieces[1::2]
+    for at, separator in enumerate(pieces[2:-1:2], start=1):
+        if separator == "." and tokens[at] == "net" and tokens[at - 1].casefold() not in BEFORE_NET:
+            pieces[2 * at + 1] += GLUED
+    return pieces
 
 
 def _with_signs(pieces: list[str]) -> list[str]:

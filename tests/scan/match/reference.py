@@ -1,6 +1,6 @@
 """Matching once more, slow and plain: characters in a loop, token lists side by side, no automaton, no regex.
 
-It knows nothing of scan.tokens, of scan.forms and scan.capitals the tables only.
+It knows the tables of scan.tokens, scan.forms and scan.capitals, and nothing of their code.
 Where it and the matcher differ, one of them breaks the stated rules.
 """
 
@@ -15,6 +15,7 @@ from ledger.records import Job, Search, User
 from scan.capitals import BOTH_CAPITALS, GO_BEFORE, LETTER_AFTER, LETTER_BEFORE
 from scan.forms import BETWEEN, CLOSED_MAX_LETTERS, NAMES, TWO_WORDS
 from scan.numbers import other_number
+from scan.tokens import BEFORE_NET
 
 DROPPED = "\u00ad\u0307\u200b\u200d\u2060\ufeff"
 WORDLESS = ((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3005, 0x30FF), (0x3400, 0x9FFF), (0xF900, 0xFAFF))
@@ -258,7 +259,8 @@ def _signs(gaps: list[str], words: list[str]) -> tuple[list[str], list[Token]]:
             while gap.strip() == "&" and all(_bare(gaps, words, j) for j in (i, i + 1)):
                 i += 1
                 word, gap = f"{word}&{words[i]}", gaps[i + 1]
-            tokens.append(Token(fold(word), capital))
+            is_host = i > 0 and gaps[i] == "." and word == "net" and words[i - 1].lower() not in BEFORE_NET
+            tokens.append(Token(fold(word), capital, is_host))
         out_gaps.append(gap)
         i += 1
     return out_gaps, tokens
