@@ -136,7 +136,7 @@ class _Case:
         self._newest = newest(job)
         self._gates: dict[int, Refusal | None] = {}
         self._reasons: dict[tuple[int, tuple[int, ...], tuple[int, ...]], str] = {}
-        self._denials: dict[tuple[Callable[[str, Sequence[str]], str], int], str] = {}
+        self._denials: dict[tuple[Callable[[Reading, Sequence[str]], str], int], str] = {}
         for pattern, place in hits.items():
             for term in roster.terms_of[pattern]:
                 self._hits[term] = min(self._hits.get(term, place), place)
@@ -190,16 +190,16 @@ class _Case:
         return fit_reason(lots, turned_down=denied, spared=[self._spared(word) for word in spared], pay=pay)
 
     def _how_turned_down(self, word: int) -> str:
-        return self._told(turned_down, word, self._reading.line)
+        return self._told(turned_down, word)
 
     def _spared(self, word: int) -> str:
         """How an exclusion is turned down wherever it stands, so that it excludes nothing; else empty."""
-        return self._told(only_turned_down, word, self._reading.line[: self._reading.ends[Place.FIRST_SKILLS]])
+        return self._told(only_turned_down, word)
 
-    def _told(self, how: Callable[[str, Sequence[str]], str], word: int, line: str) -> str:
+    def _told(self, how: Callable[[Reading, Sequence[str]], str], word: int) -> str:
         key = how, self._roster.term[word]
         if key not in self._denials:
-            self._denials[key] = how(line, forms_of(self._roster.typed[word]))
+            self._denials[key] = how(self._reading, forms_of(self._roster.typed[word]))
         return self._denials[key]
 
     def _against(self, extra: Extra, found: Sequence[int]) -> Refusal | None:

@@ -77,11 +77,13 @@ class Place(IntEnum):
 class Reading:
     """A job's title, text and skills, ready to be compared.
 
-    `line` holds the fields in the order of Place with their token marks, each up to its end in `ends`. The
-    capitals are the folded tokens that each field writes as names (see scan.capitals), short ones only.
+    `line` holds the fields in the order of Place with their token marks, each up to its end in `ends`; `written`
+    is the same, character by character, with the hyphens that are spaces in the line. The capitals are the folded
+    tokens that each field writes as names (see scan.capitals), short ones only.
     """
 
     line: str
+    written: str
     ends: tuple[int, ...]
     capitals: tuple[frozenset[str], ...]
 
@@ -99,9 +101,10 @@ def read(title: str, text: str) -> Reading:
     A list of skills that ends the text is read as fields of its own.
     """
     fields = [_pieces(_without_addresses(field)) for field in (title, *apart(text))]
-    lines = [_joined(pieces) for pieces in fields]
+    lines = [_folded(pieces) for pieces in fields]
     ends = accumulate((len(line) + len(FIELD) for line in lines), initial=-len(FIELD))
-    return Reading(FIELD.join(lines), tuple(ends)[1:], tuple(map(_capitals, fields)))
+    written = FIELD.join(lines)
+    return Reading(_without_hyphens(written), written, tuple(ends)[1:], tuple(map(_capitals, fields)))
 
 
 def pattern_of(keyword: str) -> str:
@@ -172,9 +175,16 @@ def _with_signs(pieces: list[str]) -> list[str]:
 
 
 def _joined(pieces: list[str]) -> str:
+    return _without_hyphens(_folded(pieces))
+
+
+def _folded(pieces: list[str]) -> str:
     line = EDGE.join(pieces).casefold()
-    if not line.isascii():
-        line = unicodedata.normalize("NFKC", line.replace("\u0307", ""))
+    return line if line.isascii() else unicodedata.normalize("NFKC", line.replace("\u0307", ""))
+
+
+def _without_hyphens(line: str) -> str:
+    """Those between two words; the length stays."""
     return line.replace(f"{EDGE}-{EDGE}", f"{EDGE} {EDGE}")
 
 
