@@ -27,9 +27,9 @@ class Automaton:
         """The patterns found, and the best place that has them. In reading order, short words last."""
         found: dict[int, Place] = {}
         for long, _, end in self._long.find_matches_as_indexes(reading.line, overlapping=True):
-            pattern = self._place[long]
-            if pattern not in found:
-                found[pattern] = reading.place(end)
+            pattern, place = self._place[long], reading.place(end)
+            if found.get(pattern, Place.SKILLS) >= place:
+                found[pattern] = place
         for place, words in zip(Place, reading.capitals, strict=True):
             for word in sorted(self._short.keys() & words):
                 found.setdefault(self._short[word], place)

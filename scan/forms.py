@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from scan.accents import without_accents
 from scan.numbers import other_number
-from scan.tokens import EDGE, GLUED, pattern_of
+from scan.tokens import EDGE, GLUED, pattern_of, short_word
 
 FORMS_MAX = 48
 CLOSED_MAX_LETTERS = 12  # of two words in one: beyond, nobody writes them so
@@ -40,18 +41,29 @@ def forms_of(keyword: str) -> tuple[str, ...]:
     """The patterns of a keyword, its own first; none for one that is not usable. Two keywords with the same
     patterns are one to the matcher."""
     own = pattern_of(keyword)
-    if not own or GLUED in own or not own.isascii():
-        return (own,) if own else ()
+    if not own:
+        return ()
+    if GLUED in own or short_word(own):
+        name = pattern_of(_NAMED.get(own.strip(EDGE), ""))
+        return (own, name) if name else (own,)
+    if not own.isascii():
+        ways = without_accents(own)
+        more = (form for way in ways if way.isascii() for form in _ways(way))
+        return tuple(dict.fromkeys((own, *ways, *more)))[:FORMS_MAX]
+    return _ways(own)[:FORMS_MAX]
+
+
+def _ways(own: str) -> tuple[str, ...]:
     written = own.replace(EDGE, "")
     texts = [written, *_swapped(written), *_respelled(written.split(" "))]
     texts += [other for text in texts if (other := _other_number(text))]
-    return tuple(dict.fromkeys((own, *filter(None, map(pattern_of, texts)))))[:FORMS_MAX]
+    return tuple(dict.fromkeys((own, *filter(None, map(pattern_of, texts)))))
 
 
 def _other_number(text: str) -> str:
     """Of the last word."""
     last = _LAST.search(text)
-    other = other_number(last[0]) if last else None
+    other = other_number(last[0]) if last and last[0] not in _NAMED else None
     return text[: last.start()] + other if last and other else ""
 
 

@@ -30,6 +30,7 @@ from enum import IntEnum
 from functools import cache
 from itertools import accumulate
 
+from scan.accents import without_accents
 from scan.capitals import is_name
 from scan.skills import apart
 
@@ -89,7 +90,7 @@ class Reading:
 
     def place(self, end: int) -> Place:
         """Of what ends there in the line."""
-        return _PLACES[bisect_left(self.ends, end)]
+        return _PLACES[bisect_left(self.ends, end) % len(_PLACES)]
 
 
 _PLACES = tuple(Place)
@@ -98,13 +99,18 @@ _PLACES = tuple(Place)
 def read(title: str, text: str) -> Reading:
     """Read a job once, for any number of keywords. Takes any text, lone surrogates and controls included.
 
-    A list of skills that ends the text is read as fields of its own.
+    A list of skills that ends the text is read as fields of its own. Where letters have accents, all fields follow
+    once more without.
     """
     fields = [_pieces(_without_addresses(field)) for field in (title, *apart(text))]
-    lines = [_folded(pieces) for pieces in fields]
-    ends = accumulate((len(line) + len(FIELD) for line in lines), initial=-len(FIELD))
-    written = FIELD.join(lines)
-    return Reading(_without_hyphens(written), written, tuple(ends)[1:], tuple(map(_capitals, fields)))
+    capitals = tuple(map(_capitals, fields))
+    written = FIELD.join(map(_folded, fields))
+    written = FIELD.join((written, *without_accents(written)))
+    return Reading(_without_hyphens(written), written, _ends(written), capitals)
+
+
+def _ends(written: str) -> tuple[int, ...]:
+    return tuple(accumulate((len(field) + len(FIELD) for field in written.split(FIELD)), initial=-len(FIELD)))[1:]
 
 
 def pattern_of(keyword: str) -> str:

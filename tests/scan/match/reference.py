@@ -49,13 +49,46 @@ def fold(text: str) -> str:
 
 
 def stands_in(keyword: str, text: str) -> bool:
-    return any(_stands_in(form, text) for form in forms(keyword))
+    t = read(text)
+    return any(
+        _stands_in(form, way) for form in readings(keyword) for way in (t, *([] if _needs_capital(form) else ways(t)))
+    )
+
+
+def readings(keyword: str) -> set[Text]:
+    """All ways to write it, as they are compared."""
+    k = read(keyword)
+    if any(token.glued for token in k.tokens):
+        return {k}
+    if _needs_capital(k):
+        return {k, *(read(form) for form in forms(keyword) if form in dict(NAMES))}
+    plain = [] if written(keyword).isascii() else ways(k)
+    return {k, *plain, *(read(form) for way in (k, *plain) for form in forms(as_text(way)))}
+
+
+def ways(text: Text) -> list[Text]:
+    """Without accents, and with ae, oe and ue."""
+    return [_mapped(text, spelled) for spelled in ({}, {"ä": "ae", "ö": "oe", "ü": "ue"})]
+
+
+def _mapped(text: Text, spelled: dict[str, str]) -> Text:
+    def plain(c: str) -> str:
+        base = unicodedata.normalize("NFD", c)[0]
+        return spelled.get(c) or (
+            {"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe"}.get(c, base if base < "\x80" else c)
+        )
+
+    def all_of(part: str) -> str:
+        return "".join(map(plain, part))
+
+    tokens = tuple(Token(all_of(token.folded), token.capital, token.glued) for token in text.tokens)
+    return Text(tuple(map(all_of, text.gaps)), tokens)
 
 
 def forms(keyword: str) -> set[str]:
     """The keyword, and the other ways to write it: word by word, by the rules of docs/matching.md."""
     text = written(keyword)
-    if not text.isascii() or any(token.glued for token in read(keyword).tokens):
+    if not text.isascii():
         return {keyword}
     words = text.split(" ")
     found = {keyword}
@@ -93,13 +126,17 @@ def _in_the_other_number(text: str) -> str:
     start = len(text)
     while start and text[start - 1].isalpha():
         start -= 1
-    other = other_number(text[start:]) if start == 0 or text[start - 1] in " /&-" else None
+    named = text[start:] in {name for both in NAMES for name in both}
+    other = other_number(text[start:]) if not named and (start == 0 or text[start - 1] in " /&-") else None
     return text[:start] + other if other else ""
 
 
 def written(keyword: str) -> str:
     """As it is compared, without hyphens."""
-    k = read(keyword)
+    return as_text(read(keyword))
+
+
+def as_text(k: Text) -> str:
     return "".join(gap + token.folded for gap, token in zip(k.gaps, k.tokens, strict=False)) + k.gaps[-1]
 
 
@@ -107,8 +144,7 @@ def _may_be_of_js(word: str) -> bool:
     return 2 <= len(word) <= 12 and word.isalnum() and word[0].isalpha()
 
 
-def _stands_in(keyword: str, text: str) -> bool:
-    k, t = read(keyword), read(text)
+def _stands_in(k: Text, t: Text) -> bool:
     if not k.tokens:
         return bool(k.gaps[0]) and any(c.isalnum() for c in k.gaps[0]) and any(k.gaps[0] in gap for gap in t.gaps)
     n = len(k.tokens)
@@ -149,7 +185,7 @@ def score(search: Search, job: Job, now: datetime) -> int | None:
         return None
     if not gates_open(search, job):
         return None
-    return sum(worth(k) for k in {frozenset(map(read, forms(k))): k for k in keywords + must}.values())
+    return sum(worth(k) for k in {frozenset(readings(k)): k for k in keywords + must}.values())
 
 
 A_YEAR = {"hour": 2080, "day": 260, "week": 52, "month": 12, "year": 1}
@@ -214,7 +250,7 @@ def _stands_at(k: Text, t: Text, at: int) -> bool:
 
 
 def _needs_capital(k: Text) -> bool:
-    word = k.tokens[0].folded
+    word = k.tokens[0].folded if k.tokens else ""
     if k.gaps != ("", "") or len(word) > 2 or not word.isalpha():
         return False
     return word[0].upper() != word[0]
