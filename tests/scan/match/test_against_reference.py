@@ -12,6 +12,7 @@ from scan.match import Fit, Matcher, NoFit, decide
 from scan.reasons import Why
 from tests.scan.match import reference
 from tests.scan.match.people import NOW, PATIENT, a_job, a_user
+from tests.scan.match.reference_words import stands_in, usable
 
 BITS = [
     *"cCrRgGoOaqİIıißéÉ7_東ひ",
@@ -108,9 +109,7 @@ JOBS = st.builds(
 def test_a_keyword_is_found_where_the_plain_reading_finds_it(pair):
     keyword, text = pair
     user = a_user("u", only=Search(keywords=(keyword,)))
-    assert isinstance(decide(user, a_job("", text), now=NOW), Fit) is (
-        reference.usable(keyword) and reference.stands_in(keyword, text)
-    )
+    assert isinstance(decide(user, a_job("", text), now=NOW), Fit) is (usable(keyword) and stands_in(keyword, text))
 
 
 @PATIENT(max_examples=150)
