@@ -21,7 +21,7 @@ def other_number(word: str) -> str | None:
     if not re.fullmatch("[a-z]+", word) or word in OTHER_WORD:
         return None
     other = _singular(word) or _plural(word)
-    if other in OTHER_WORD or min(len(word), len(other)) < WORD_MIN_LETTERS:
+    if min(len(word), len(other)) < WORD_MIN_LETTERS:
         return None
     return other if (_singular(other) or _plural(other)) == word else None
 

@@ -42,6 +42,13 @@ def test_an_exclusion_further_down_in_the_list_refuses_nothing(excluded: str) ->
     assert decision.reason == "python in the text"
 
 
+def test_an_exclusion_that_the_text_turns_down_is_not_brought_back_by_the_end_of_the_list() -> None:
+    text = with_skills("A scraper, no Java", ["Python", "Go", "Scrapy", "Java"])
+    assert isinstance(decide(looking_for("scraper", exclude=("java",)), a_job("Scraper", text), now=NOW), Fit)
+    text = with_skills("A scraper, no Java", ["Python", "Java", "Scrapy"])
+    assert isinstance(decide(looking_for("scraper", exclude=("java",)), a_job("Scraper", text), now=NOW), NoFit)
+
+
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
