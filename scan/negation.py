@@ -56,8 +56,9 @@ def turned_down(reading: Reading, forms: Sequence[str]) -> str:
     `forms` are its patterns. One mention is enough. Of a word of one or two letters only the sole mention counts:
     in the line, Go is go.
     """
+    line = reading.line
     for pattern in forms:
-        mentions = _mentions(reading.line, pattern)
+        mentions = _mentions(line, pattern)
         if short_word(pattern) and len(mentions) > 1:
             continue
         for start in mentions:

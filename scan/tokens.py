@@ -78,15 +78,21 @@ class Place(IntEnum):
 class Reading:
     """A job's title, text and skills, ready to be compared.
 
-    `line` holds the fields in the order of Place with their token marks, each up to its end in `ends`; `written`
-    is the same, character by character, with the hyphens that are spaces in the line. The capitals are the folded
-    tokens that each field writes as names (see scan.capitals), short ones only.
+    `written` holds the fields in the order of Place with their token marks, each up to its end in `ends`. The
+    capitals are the folded tokens that each field writes as names (see scan.capitals), short ones only.
     """
 
-    line: str
     written: str
     ends: tuple[int, ...]
     capitals: tuple[frozenset[str], ...]
+
+    @property
+    def line(self) -> str:
+        """What keywords are looked for in: as written, character by character, with hyphens between words as spaces.
+
+        Made when asked for: a page keeps the readings of thousands of jobs.
+        """
+        return _without_hyphens(self.written)
 
     def place(self, end: int) -> Place:
         """Of what ends there in the line."""
@@ -106,7 +112,7 @@ def read(title: str, text: str) -> Reading:
     capitals = tuple(map(_capitals, fields))
     written = FIELD.join(map(_folded, fields))
     written = FIELD.join((written, *without_accents(written)))
-    return Reading(_without_hyphens(written), written, _ends(written), capitals)
+    return Reading(written, _ends(written), capitals)
 
 
 def _ends(written: str) -> tuple[int, ...]:
