@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ahocorasick_rs import AhoCorasick, MatchKind
 
-from scan.tokens import Reading, short_word
+from scan.tokens import Place, Reading, short_word
 
 
 class Automaton:
@@ -23,12 +23,14 @@ class Automaton:
         long = (patterns[i] for i in self._place)
         self._long = AhoCorasick(long, matchkind=MatchKind.Standard, store_patterns=False)
 
-    def hits(self, reading: Reading) -> dict[int, bool]:
-        """The patterns found, and whether the title has them. In reading order, short words last."""
-        found: dict[int, bool] = {}
+    def hits(self, reading: Reading) -> dict[int, Place]:
+        """The patterns found, and the best place that has them. In reading order, short words last."""
+        found: dict[int, Place] = {}
         for long, _, end in self._long.find_matches_as_indexes(reading.line, overlapping=True):
-            found.setdefault(self._place[long], end <= reading.title_end)
-        for words, in_title in ((reading.title_capitals, True), (reading.text_capitals, False)):
+            pattern, place = self._place[long], reading.place(end)
+            if found.get(pattern, Place.SKILLS) >= place:
+                found[pattern] = place
+        for place, words in zip(Place, reading.capitals, strict=True):
             for word in sorted(self._short.keys() & words):
-                found.setdefault(self._short[word], in_title)
+                found.setdefault(self._short[word], place)
         return found

@@ -6,21 +6,23 @@ keywords, which name the people.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from ledger.records import Job, Search, User
 from scan.automaton import Automaton
+from scan.forms import forms_of
 from scan.gates import newest, refused
-from scan.negation import turned_down
+from scan.negation import only_turned_down, turned_down
 from scan.pay_gate import pay_told
 from scan.reasons import HOW_FAR, Refusal, Why, fit_reason, listed, plain_line, quoted
 from scan.roster import Extra, Roster
-from scan.tokens import Reading, pattern_of, read
+from scan.tokens import Place, Reading, pattern_of, read
 
-TITLE_SCORE = 2  # for each distinct keyword in the title, whether or not the text has it too
-TEXT_SCORE = 1  # for each distinct keyword in the text only
+# For each distinct keyword, by the best place that has it. What the skill list alone has is a fit, behind all others.
+SCORES = {Place.TITLE: 2, Place.TEXT: 1, Place.FIRST_SKILLS: 0, Place.SKILLS: 0}
+NAMES = {Place.TITLE: "title", Place.TEXT: "text", Place.FIRST_SKILLS: "skill list", Place.SKILLS: "skill list"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +53,10 @@ class NoFit:
 class Matcher:
     """Everyone's searches, compact, against one job at a time.
 
-    A search fits if any of its keywords is found and all of `must`, nothing of `exclude`, and no gate is
-    shut; with `must` and no keywords, `must` is enough. Its score is TITLE_SCORE or TEXT_SCORE for each
-    distinct one of keywords and must that was found. A person's best search decides, of equals the first.
+    A search fits if any of its keywords is found and all of `must`, nothing of `exclude` but what the text itself
+    turns down or its skill list has in the end, and no gate is shut; with `must` and no keywords, `must` is enough.
+    Its score is that of SCORES for each distinct one of keywords and must that was found. A person's best search
+    decides, of equals the first.
     """
 
     def __init__(self, roster: Roster) -> None:
@@ -96,7 +99,7 @@ class Matcher:
 
     def _case(self, job: Job, now: datetime, reading: Reading | None = None) -> _Case:
         known = reading or read(job.title, job.text)
-        return _Case(self._roster, known.line, self._automaton.hits(known), job, now)
+        return _Case(self._roster, known, self._automaton.hits(known), job, now)
 
 
 def decide(user: User, job: Job, *, now: datetime) -> Fit | NoFit:
@@ -123,19 +126,22 @@ def usable_keywords(search: Search) -> tuple[str, ...]:
 class _Case:
     """One job against all searches: what was found, and what is decided once for many people."""
 
-    def __init__(self, roster: Roster, line: str, hits: Mapping[int, bool], job: Job, now: datetime) -> None:
+    def __init__(self, roster: Roster, reading: Reading, hits: Mapping[int, Place], job: Job, now: datetime) -> None:
         self.found: dict[int, list[int]] = {}  # search -> its words in the job, in reading order
         self._roster = roster
-        self._line = line
-        self._hits = hits
+        self._reading = reading
+        self._hits: dict[int, Place] = {}  # term -> the best place that has it
         self._job = job
         self._now = now
         self._newest = newest(job)
         self._gates: dict[int, Refusal | None] = {}
-        self._reasons: dict[tuple[int, tuple[int, ...]], str] = {}
-        self._turned_down: dict[int, str] = {}
-        for pattern in hits:
-            for word in roster.words_of[pattern]:
+        self._reasons: dict[tuple[int, tuple[int, ...], tuple[int, ...]], str] = {}
+        self._denials: dict[tuple[Callable[[Reading, Sequence[str]], str], int], str] = {}
+        for pattern, place in hits.items():
+            for term in roster.terms_of[pattern]:
+                self._hits[term] = min(self._hits.get(term, place), place)
+        for term in self._hits:
+            for word in roster.words_of[term]:
                 for search in roster.searches_of[word]:
                     self.found.setdefault(search, []).append(word)
 
@@ -162,27 +168,39 @@ class _Case:
         rule = self._roster.rule[search]
         if rule not in self._gates:
             self._gates[rule] = refused(self._roster.rules[rule], self._job, self._now)
-        return self._gates[rule] or sum(TITLE_SCORE if self._in_title(word) else TEXT_SCORE for word in found)
+        return self._gates[rule] or sum(SCORES[self._place(word)] for word in found)
 
     def fit(self, person: int, search: int, score: int) -> Fit:
-        key = self._roster.rule[search], tuple(self.found[search])
+        extra = self._roster.extra.get(search)
+        spared = tuple(filter(self._is_said, extra.exclude)) if extra else ()
+        key = self._roster.rule[search], tuple(self.found[search]), spared
         reason = self._reasons.get(key)
         if reason is None:
             reason = self._reasons[key] = self._reason(*key)
         roster = self._roster
         return Fit(roster.uids[person], self._job.id, score, reason, roster.names[search], self._newest)
 
-    def _reason(self, rule: int, words: Sequence[int]) -> str:
-        title = [self._roster.typed[word] for word in words if self._in_title(word)]
-        text = [self._roster.typed[word] for word in words if not self._in_title(word)]
+    def _reason(self, rule: int, words: Sequence[int], spared: Sequence[int]) -> str:
+        found: dict[str, list[str]] = {name: [] for name in NAMES.values()}
+        for word in words:
+            found[NAMES[self._place(word)]].append(self._roster.typed[word])
         denied = [said for word in words if (said := self._how_turned_down(word))]
-        return fit_reason(title, text, turned_down=denied, pay=pay_told(self._roster.rules[rule], self._job))
+        pay = pay_told(self._roster.rules[rule], self._job)
+        lots = [(typed, name) for name, typed in found.items()]
+        return fit_reason(lots, turned_down=denied, spared=[self._spared(word) for word in spared], pay=pay)
 
     def _how_turned_down(self, word: int) -> str:
-        pattern = self._roster.pattern[word]
-        if pattern not in self._turned_down:
-            self._turned_down[pattern] = turned_down(self._line, pattern_of(self._roster.typed[word]))
-        return self._turned_down[pattern]
+        return self._told(turned_down, word)
+
+    def _spared(self, word: int) -> str:
+        """How an exclusion is turned down wherever it stands, so that it excludes nothing; else empty."""
+        return self._told(only_turned_down, word)
+
+    def _told(self, how: Callable[[Reading, Sequence[str]], str], word: int) -> str:
+        key = how, self._roster.term[word]
+        if key not in self._denials:
+            self._denials[key] = how(self._reading, forms_of(self._roster.typed[word]))
+        return self._denials[key]
 
     def _against(self, extra: Extra, found: Sequence[int]) -> Refusal | None:
         if extra.any_needed and len(found) == sum(map(self._is_hit, extra.only_must)):
@@ -191,17 +209,21 @@ class _Case:
         if missing := [typed[word] for word in extra.must if not self._is_hit(word)]:
             return Refusal(Why.MISSING_MUST, f"it lacks {listed(missing)}")
         for word in extra.exclude:
-            if self._is_hit(word):
-                place = "title" if self._in_title(word) else "text"
+            if self._is_said(word) and not self._spared(word):
+                place = NAMES[self._place(word)]
                 how = f" ({quoted(said)})" if (said := self._how_turned_down(word)) else ""
                 return Refusal(Why.EXCLUDED, f"it has {listed([typed[word]])} in the {place}{how}, which is excluded")
         return None
 
     def _is_hit(self, word: int) -> bool:
-        return self._roster.pattern[word] in self._hits
+        return self._roster.term[word] in self._hits
 
-    def _in_title(self, word: int) -> bool:
-        return self._hits[self._roster.pattern[word]]
+    def _is_said(self, word: int) -> bool:
+        """By whoever wrote the ad, not by the form that filled in the end of the skill list."""
+        return self._hits.get(self._roster.term[word], Place.SKILLS) < Place.SKILLS
+
+    def _place(self, word: int) -> Place:
+        return self._hits[self._roster.term[word]]
 
 
 _NO_KEYWORDS = "no search has a keyword to look for"

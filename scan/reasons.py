@@ -47,17 +47,23 @@ class Refusal:
 
 
 def fit_reason(
-    in_title: Sequence[str], in_text: Sequence[str], *, turned_down: Sequence[str] = (), pay: str = ""
+    found: Sequence[tuple[Sequence[str], str]],
+    *,
+    turned_down: Sequence[str] = (),
+    spared: Sequence[str] = (),
+    pay: str = "",
 ) -> str:
     """`python, fastapi in the title; java in the text, but it says "no java needed"; pays USD 50 an hour`.
 
-    Each keyword once, as its owner typed it.
+    `found` is keywords, each once and as its owner typed it, and the place of each lot. `spared` is how the text
+    turns down what is excluded.
     """
-    halves = ((in_title, "in the title"), (in_text, "in the text"))
-    found = "; ".join(f"{listed(words)} {place}" for words, place in halves if words)
+    told = "; ".join(f"{listed(words)} in the {place}" for words, place in found if words)
     if turned_down:
-        found += f", but it says {listed([quoted(words) for words in turned_down[:TURNED_DOWN_MAX]])}"
-    return f"{found}; {pay}" if pay else found
+        told += f", but it says {listed([quoted(words) for words in turned_down[:TURNED_DOWN_MAX]])}"
+    if spared:
+        told += f"; it says {listed([quoted(words) for words in spared[:TURNED_DOWN_MAX]])}, which you exclude"
+    return f"{told}; {pay}" if pay else told
 
 
 def quoted(words: str) -> str:

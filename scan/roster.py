@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ledger.records import Search, User
+from scan.forms import forms_of
 from scan.rules import Rules, asked, rules_of
-from scan.tokens import pattern_of
 
 UNUSABLE = -1
 
@@ -26,15 +26,17 @@ class Extra:
 class Roster:
     """Takes people one by one, as their pages are read, and keeps numbers only.
 
-    A pattern is what is looked for; a word is one spelling of it, so that a reason can show a keyword as its
-    owner typed it. Patterns, words, searches and people are numbered from 0 in order of arrival.
+    A pattern is what is looked for; a term is all patterns of one keyword (see scan.forms), which count as one;
+    a word is a term as somebody typed it, so that a reason can show a keyword to its owner. Patterns, terms,
+    words, searches and people are numbered from 0 in order of arrival.
     """
 
     def __init__(self) -> None:
         self.patterns: dict[str, int] = {}
+        self.terms_of: list[array[int]] = []  # by pattern
         self.typed: list[str] = []  # by word
-        self.pattern: array[int] = array("I")  # by word
-        self.words_of: list[list[int]] = []  # by pattern
+        self.term: array[int] = array("I")  # by word
+        self.words_of: list[array[int]] = []  # by term
         self.searches_of: list[array[int]] = []  # by word: the searches that want it
         self.uids: list[str] = []  # by person
         self.owner: array[int] = array("I")  # by search: the person
@@ -43,6 +45,7 @@ class Roster:
         self.rule: array[int] = array("I")  # by search: its place in `rules`
         self.extra: dict[int, Extra] = {}  # by search; absent: none
         self._words: dict[str, int] = {}
+        self._terms: dict[tuple[str, ...], int] = {}
         self._rule: dict[tuple[object, ...], int] = {}
         self._same_name: dict[str, str] = {}
 
@@ -60,7 +63,7 @@ class Roster:
         must = self._distinct(search.must) if search.must else {}
         if not wanted and not must:
             return
-        only_must = tuple(word for pattern, word in must.items() if pattern not in wanted)
+        only_must = tuple(word for term, word in must.items() if term not in wanted)
         for word in (*wanted.values(), *only_must):
             self.searches_of[word].append(number)
         exclude = self._distinct(search.exclude) if search.exclude else {}
@@ -73,27 +76,35 @@ class Roster:
             self.rules.append(rules_of(search))
 
     def _distinct(self, typed: Iterable[str]) -> dict[int, int]:
-        """{pattern: word}: of each usable pattern its first spelling."""
+        """{term: word}: of each usable term its first spelling."""
         found: dict[int, int] = {}
         for text in typed:
             word = self._words.get(text)
             if word is None:
                 word = self._learn(text)
             if word != UNUSABLE:
-                found.setdefault(self.pattern[word], word)
+                found.setdefault(self.term[word], word)
         return found
 
     def _learn(self, typed: str) -> int:
-        spelled = pattern_of(typed)
-        if not spelled:
+        forms = forms_of(typed)
+        if not forms:
             self._words[typed] = UNUSABLE
             return UNUSABLE
         word = self._words[typed] = len(self.typed)
-        pattern = self.patterns.setdefault(spelled, len(self.patterns))
-        if pattern == len(self.words_of):
-            self.words_of.append([])
-        self.words_of[pattern].append(word)
+        term = self._terms.setdefault(tuple(sorted(forms)), len(self._terms))
+        if term == len(self.words_of):
+            self.words_of.append(array("I"))
+            for form in forms:
+                self._look_for(form, term)
+        self.words_of[term].append(word)
         self.typed.append(typed)
-        self.pattern.append(pattern)
+        self.term.append(term)
         self.searches_of.append(array("I"))
         return word
+
+    def _look_for(self, form: str, term: int) -> None:
+        pattern = self.patterns.setdefault(form, len(self.patterns))
+        if pattern == len(self.terms_of):
+            self.terms_of.append(array("I"))
+        self.terms_of[pattern].append(term)

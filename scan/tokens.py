@@ -24,15 +24,26 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import cache
+from itertools import accumulate
+
+from scan.accents import without_accents
+from scan.capitals import is_name
+from scan.skills import apart
 
 SHORT_MAX_LETTERS = 2  # such a keyword needs a capital in the text: Go, C, IT, not "go to" or "use it"
 MARKS_MAX_RUN = 30  # UAX #15, stream-safe text; longer runs make normalisation quadratic
 
 EDGE = "\0"  # on each side of a token
-FIELD = "\1"  # between title and text: no phrase reaches over it
-GLUED = "\2"  # after a sign with a letter attached: c#minor
+FIELD = "\1"  # between title, text and skills: no phrase reaches over it
+GLUED = "\2"  # after a sign with a letter attached, c#minor, and after the net of a host
+BLANK = "\u00a6"  # where an address was
+BEFORE_NET = frozenset(
+    {"asp", "vb", "ado", "ml", "ef", "core", "mvc", "microsoft", "ms", "in", "and", "or", "with", "using"}
+)
 
 _WORDLESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -47,29 +58,65 @@ _LONG_RUN = re.compile(rf"({_NO_LETTER}{{{MARKS_MAX_RUN}}}){_NO_LETTER}+")
 _DROPPED = re.compile(
     "[\u00ad\u0307\u034f\u180b-\u180e\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]"
 )
+_ADDRESS = re.compile(
+    r"(?:https?://|www\.)[^\s<>\"',;()\[\]|]{1,2000}|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,9}", re.IGNORECASE
+)
 _SIGN = re.compile(r"\+\+?|#")
 _HYPHEN = re.compile("[\u2010\u2011]")
 
 
+class Place(IntEnum):
+    """Where a keyword stands: the fields of what is read, best first."""
+
+    TITLE = 0
+    TEXT = 1
+    FIRST_SKILLS = 2
+    SKILLS = 3
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A job's title and text, ready to be compared.
+    """A job's title, text and skills, ready to be compared.
 
-    `line` holds both with their token marks, the title up to `title_end`. The capitals are the folded
-    tokens that the title and the text write with a capital first letter, short ones only.
+    `written` holds the fields in the order of Place with their token marks, each up to its end in `ends`. The
+    capitals are the folded tokens that each field writes as names (see scan.capitals), short ones only.
     """
 
-    line: str
-    title_end: int
-    title_capitals: frozenset[str]
-    text_capitals: frozenset[str]
+    written: str
+    ends: tuple[int, ...]
+    capitals: tuple[frozenset[str], ...]
+
+    @property
+    def line(self) -> str:
+        """What keywords are looked for in: as written, character by character, with hyphens between words as spaces.
+
+        Made when asked for: a page keeps the readings of thousands of jobs.
+        """
+        return _without_hyphens(self.written)
+
+    def place(self, end: int) -> Place:
+        """Of what ends there in the line."""
+        return _PLACES[bisect_left(self.ends, end) % len(_PLACES)]
+
+
+_PLACES = tuple(Place)
 
 
 def read(title: str, text: str) -> Reading:
-    """Read a job once, for any number of keywords. Takes any text, lone surrogates and controls included."""
-    of_title, of_text = _pieces(title), _pieces(text)
-    head = _joined(of_title)
-    return Reading(head + FIELD + _joined(of_text), len(head), _capitals(of_title), _capitals(of_text))
+    """Read a job once, for any number of keywords. Takes any text, lone surrogates and controls included.
+
+    A list of skills that ends the text is read as fields of its own. Where letters have accents, all fields follow
+    once more without.
+    """
+    fields = [_pieces(_without_addresses(field)) for field in (title, *apart(text))]
+    capitals = tuple(map(_capitals, fields))
+    written = FIELD.join(map(_folded, fields))
+    written = FIELD.join((written, *without_accents(written)))
+    return Reading(written, _ends(written), capitals)
+
+
+def _ends(written: str) -> tuple[int, ...]:
+    return tuple(accumulate((len(field) + len(FIELD) for field in written.split(FIELD)), initial=-len(FIELD)))[1:]
 
 
 def pattern_of(keyword: str) -> str:
@@ -101,7 +148,23 @@ def _pieces(text: str) -> list[str]:
     plain = " ".join(plain.split())
     marked = not plain.isascii() and not _marks().isdisjoint(set(plain))
     pieces = _token(marked=marked).split(plain)
+    if ".net" in plain:
+        pieces = _with_hosts(pieces)
     return _with_signs(pieces) if any(sign in plain for sign in "+#&") else pieces
+
+
+def _without_addresses(text: str) -> str:
+    """Links and mail addresses say nothing of the work: a form at Google is no job for Google."""
+    return _ADDRESS.sub(f" {BLANK} ", text) if "@" in text or "://" in text or "www." in text else text
+
+
+def _with_hosts(pieces: list[str]) -> list[str]:
+    """The `net` of bunny.net is no .NET, that of ASP.NET or "in.NET" is."""
+    tokens = pieces[1::2]
+    for at, separator in enumerate(pieces[2:-1:2], start=1):
+        if separator == "." and tokens[at] == "net" and tokens[at - 1].casefold() not in BEFORE_NET:
+            pieces[2 * at + 1] += GLUED
+    return pieces
 
 
 def _with_signs(pieces: list[str]) -> list[str]:
@@ -124,16 +187,24 @@ def _with_signs(pieces: list[str]) -> list[str]:
 
 
 def _joined(pieces: list[str]) -> str:
+    return _without_hyphens(_folded(pieces))
+
+
+def _folded(pieces: list[str]) -> str:
     line = EDGE.join(pieces).casefold()
-    if not line.isascii():
-        line = unicodedata.normalize("NFKC", line.replace("\u0307", ""))
+    return line if line.isascii() else unicodedata.normalize("NFKC", line.replace("\u0307", ""))
+
+
+def _without_hyphens(line: str) -> str:
+    """Those between two words; the length stays."""
     return line.replace(f"{EDGE}-{EDGE}", f"{EDGE} {EDGE}")
 
 
 def _capitals(pieces: list[str]) -> frozenset[str]:
     # Folding makes one character of two at most, so a longer token never becomes a short one.
-    short = {p for p in pieces[1::2] if len(p) <= 2 * SHORT_MAX_LETTERS and p[0].isupper()}
-    return frozenset(_joined([p]) for p in short)
+    tokens = enumerate(pieces[1::2])
+    short = [n for n, p in tokens if len(p) <= 2 * SHORT_MAX_LETTERS and p[0].isupper()]
+    return frozenset(_joined([pieces[2 * n + 1]]) for n in short if is_name(pieces, 2 * n + 1))
 
 
 @cache

@@ -18,7 +18,7 @@ from scan.pay import Period, converted, parse_pay
 from tests.shared import shared
 from tests.world import World, item
 
-# Where a table leaves the answer open: token-exact, and short words in capitals.
+# Where a table leaves the answer open: token-exact, and short words where they are names.
 RULED = {"go to market strategy": False, "vitamin C tablets": True, "R&D lead": False, "make use of it": False}
 
 

@@ -50,7 +50,7 @@ async def test_the_preview_holds_exactly_what_runs_would_have_sent_reason_for_re
     await users.change(world.store, ids.uid_of(ANN), lambda user: replace(user, searches={"Mine": kept}))
     await world.begin()
     listed = [item("Gardener")]
-    for number, title in enumerate(("Python one", "Go to market", "Python and PHP", "Go and Python", "Python on site")):
+    for number, title in enumerate(("Python one", "Go engineer", "Python and PHP", "Go and Python", "Python on site")):
         world.after(minutes=20)
         listed.insert(0, item(title, text="On site." if "site" in title else "Remote.", guid=f"n{number}"))
         world.feed(*listed)

@@ -1,53 +1,11 @@
-"""Matching once more, slow and plain: characters in a loop, token lists side by side, no automaton, no regex.
-
-It knows nothing of scan.tokens. Where it and the matcher differ, one of them breaks the stated rules.
-"""
+"""Matching once more, slow and plain: people and jobs in a loop, by the rules as they are stated."""
 
 from __future__ import annotations
 
-import unicodedata
-from dataclasses import dataclass, field
 from datetime import datetime
 
 from ledger.records import Job, Search, User
-
-DROPPED = "\u00ad\u0307\u200b\u200d\u2060\ufeff"
-WORDLESS = ((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3005, 0x30FF), (0x3400, 0x9FFF), (0xF900, 0xFAFF))
-
-
-@dataclass(frozen=True)
-class Token:
-    folded: str
-    capital: bool = field(compare=False)  # of the text, not of the keyword
-    glued: bool = False
-
-
-@dataclass(frozen=True)
-class Text:
-    """gaps[i] stands before tokens[i]; the last gap stands after the last token."""
-
-    gaps: tuple[str, ...]
-    tokens: tuple[Token, ...]
-
-
-def read(text: str) -> Text:
-    kept = "".join(c for c in unicodedata.normalize("NFKC", text) if c not in DROPPED)
-    kept = unicodedata.normalize("NFKC", kept).replace("\u2010", "-").replace("\u2011", "-")
-    gaps, words = _signs(*_split(" ".join(kept.split())))
-    inner = [" " if gap == "-" and 0 < i < len(gaps) - 1 else fold(gap) for i, gap in enumerate(gaps)]
-    return Text(tuple(inner), tuple(words))
-
-
-def fold(text: str) -> str:
-    return unicodedata.normalize("NFKC", text.casefold().replace("\u0307", ""))
-
-
-def stands_in(keyword: str, text: str) -> bool:
-    k, t = read(keyword), read(text)
-    if not k.tokens:
-        return bool(k.gaps[0]) and any(c.isalnum() for c in k.gaps[0]) and any(k.gaps[0] in gap for gap in t.gaps)
-    n = len(k.tokens)
-    return any(_stands_at(k, t, at) for at in range(len(t.tokens) - n + 1))
+from tests.scan.match.reference_words import readings, stands_in, usable
 
 
 def score(search: Search, job: Job, now: datetime) -> int | None:
@@ -57,12 +15,23 @@ def score(search: Search, job: Job, now: datetime) -> int | None:
     if not keywords and not must:
         return None
 
-    def found(k: str) -> int:
-        return 2 if stands_in(k, job.title) else 1 if stands_in(k, job.text) else 0
+    head, _, last = f"\n{job.text}".rpartition("\n")
+    listed = last.startswith("Skills: ")
+    skills = last.removeprefix("Skills: ").split(", ") if listed else []
+    text, first, others = head[1:] if listed else job.text, ", ".join(skills[:3]), ", ".join(skills[3:])
+
+    def found(k: str) -> bool:
+        return any(stands_in(k, field) for field in (job.title, text, first, others))
+
+    def said(k: str) -> bool:
+        return any(stands_in(k, field) for field in (job.title, text, first))
+
+    def worth(k: str) -> int:
+        return 2 if stands_in(k, job.title) else 1 if stands_in(k, text) else 0
 
     if keywords and not any(map(found, keywords)):
         return None
-    if not all(map(found, must)) or any(found(k) for k in search.exclude if usable(k)):
+    if not all(map(found, must)) or any(said(k) for k in search.exclude if usable(k)):
         return None
     when = job.published_at or job.first_seen
     if search.max_age_h is not None and (now - when).total_seconds() > search.max_age_h * 3600:
@@ -73,7 +42,7 @@ def score(search: Search, job: Job, now: datetime) -> int | None:
         return None
     if not gates_open(search, job):
         return None
-    return sum(found(k) for k in {read(k): k for k in keywords + must}.values())
+    return sum(worth(k) for k in {frozenset(readings(k)): k for k in keywords + must}.values())
 
 
 A_YEAR = {"hour": 2080, "day": 260, "week": 52, "month": 12, "year": 1}
@@ -121,81 +90,3 @@ def best(user: User, job: Job, now: datetime) -> tuple[str, int] | None:
     """(search, score) of the best search; of equals the first."""
     scored = [(name, s) for name, search in user.searches.items() if (s := score(search, job, now)) is not None]
     return max(scored, key=lambda pair: pair[1], default=None)
-
-
-def usable(keyword: str) -> bool:
-    text = read(keyword)
-    return bool(text.tokens) or any(c.isalnum() for c in text.gaps[0])
-
-
-def _stands_at(k: Text, t: Text, at: int) -> bool:
-    n = len(k.tokens)
-    for mine, theirs in zip(k.tokens, t.tokens[at : at + n], strict=True):
-        if mine != theirs:
-            return False
-    if k.gaps[1:n] != t.gaps[at + 1 : at + n]:
-        return False
-    if not t.gaps[at].endswith(k.gaps[0]) or not t.gaps[at + n].startswith(k.gaps[n]):
-        return False
-    return t.tokens[at].capital or not _needs_capital(k)
-
-
-def _needs_capital(k: Text) -> bool:
-    word = k.tokens[0].folded
-    if k.gaps != ("", "") or len(word) > 2 or not word.isalpha():
-        return False
-    return word[0].upper() != word[0]
-
-
-def _split(text: str) -> tuple[list[str], list[str]]:
-    gaps: list[str] = [""]
-    words: list[str] = []
-    in_word = False
-    for c in text:
-        if _is_word(c) or (in_word and unicodedata.category(c)[0] == "M"):
-            if in_word:
-                words[-1] += c
-            else:
-                words.append(c)
-                gaps.append("")
-            in_word = True
-        else:
-            gaps[-1] += c
-            in_word = False
-    return gaps, words
-
-
-def _is_word(c: str) -> bool:
-    return c.isalnum() and not any(low <= ord(c) <= high for low, high in WORDLESS)
-
-
-def _signs(gaps: list[str], words: list[str]) -> tuple[list[str], list[Token]]:
-    """C++, C# and R&D are one token each."""
-    out_gaps = [gaps[0]]
-    tokens: list[Token] = []
-    i = 0
-    while i < len(words):
-        word, gap = words[i], gaps[i + 1]
-        if _single(word) and gap[:1] in ("+", "#"):
-            sign = "++" if gap.startswith("++") else gap[0]
-            gap = gap[len(sign) :]
-            glued = not gap and i + 1 < len(words) and words[i + 1][0].isalpha()
-            tokens.append(Token(fold(word + sign), word.isupper(), glued))
-        else:
-            capital = word[0].isupper()
-            while gap.strip() == "&" and all(_bare(gaps, words, j) for j in (i, i + 1)):
-                i += 1
-                word, gap = f"{word}&{words[i]}", gaps[i + 1]
-            tokens.append(Token(fold(word), capital))
-        out_gaps.append(gap)
-        i += 1
-    return out_gaps, tokens
-
-
-def _bare(gaps: list[str], words: list[str], i: int) -> bool:
-    """A single letter that no sign follows."""
-    return i < len(words) and _single(words[i]) and gaps[i + 1][:1] not in ("+", "#")
-
-
-def _single(word: str) -> bool:
-    return len(word) == 1 and word.isalpha()

@@ -12,6 +12,7 @@ from scan.match import Fit, Matcher, NoFit, decide
 from scan.reasons import Why
 from tests.scan.match import reference
 from tests.scan.match.people import NOW, PATIENT, a_job, a_user
+from tests.scan.match.reference_words import stands_in, usable
 
 BITS = [
     *"cCrRgGoOaqİIıißéÉ7_東ひ",
@@ -27,8 +28,33 @@ BITS = [
     ".NET",
 ]
 PIECES = st.lists(st.sampled_from(BITS), max_size=7).map("".join)
-WORDS = st.one_of(PIECES, st.sampled_from(["go", "c", "c#", "c++", "r&d", "r", "java", ".net", "java c", "東"]))
+SPELLED = ["full stack", "Full-Stack", "fullstack", "node.js", "NodeJS", "node js dev", "ui/ux", "UX & UI", "ux and ui"]
+SPELLED += [
+    "ui ux lead",
+    "golang",
+    "dotnet",
+    "sql/css",
+    "css/ sql",
+    "e-mail",
+    "email",
+    "full",
+    "stack",
+    "and",
+    "&",
+    "js",
+]
+WORDS = st.one_of(
+    PIECES,
+    st.sampled_from(["go", "c", "c#", "c++", "r&d", "r", "java", ".net", "java c", "東"]),
+    st.sampled_from(SPELLED),
+    st.lists(st.sampled_from(SPELLED), min_size=2, max_size=2).map(" ".join),
+)
 TEXTS = st.lists(st.one_of(WORDS, st.sampled_from([" ", "-", ", ", "/"])), max_size=14).map("".join)
+SKILLS = ["java", "Go", "C++", "sql", "agencies", "full stack", "c"]
+
+
+def with_list(both: tuple[str, list[str]]) -> str:
+    return f"{both[0]}\nSkills: {', '.join(both[1])}"
 
 
 @st.composite
@@ -63,7 +89,7 @@ PEOPLE = st.lists(st.lists(SEARCHES, max_size=3), min_size=1, max_size=6).map(
 JOBS = st.builds(
     a_job,
     TEXTS,
-    TEXTS,
+    st.one_of(TEXTS, st.tuples(TEXTS, st.lists(st.sampled_from(SKILLS), min_size=1)).map(with_list)),
     age_h=st.sampled_from([1, 5, 6]),
     platform=st.sampled_from(["upwork", "greenhouse:gitlab"]),
     published_at=st.sampled_from([None, None, NOW - timedelta(hours=5), NOW - timedelta(hours=6)]),
@@ -83,9 +109,7 @@ JOBS = st.builds(
 def test_a_keyword_is_found_where_the_plain_reading_finds_it(pair):
     keyword, text = pair
     user = a_user("u", only=Search(keywords=(keyword,)))
-    assert isinstance(decide(user, a_job("", text), now=NOW), Fit) is (
-        reference.usable(keyword) and reference.stands_in(keyword, text)
-    )
+    assert isinstance(decide(user, a_job("", text), now=NOW), Fit) is (usable(keyword) and stands_in(keyword, text))
 
 
 @PATIENT(max_examples=150)

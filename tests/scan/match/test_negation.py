@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scan.match import Fit, decide
+from scan.forms import forms_of
+from scan.match import Fit, Matcher, NoFit, decide
 from scan.negation import EXCERPT_MAX_CHARS, turned_down
-from scan.tokens import pattern_of, read
+from scan.reasons import Why
+from scan.tokens import read
 from tests.scan.match.people import NOW, PATIENT, a_job, looking_for
 
 
@@ -28,6 +30,14 @@ from tests.scan.match.people import NOW, PATIENT, a_job, looking_for
         ("Go", "No Go needed", "no go needed"),
         ("machine learning", "no prior experience in Machine-Learning", "no prior experience in machine learning"),
         ("Java", "We like Java. No Java EE", "no java"),
+        ("Elementor", "No page builders like Elementor", "no page builders like elementor"),
+        (
+            "Wix",
+            "without any site builder such as Squarespace or Wix",
+            "without any site builder such as squarespace or wix",
+        ),
+        ("Wix", "This is not a Squarespace, Wix project", "is not a squarespace, wix project"),
+        ("React", "No front-end or React please", "no front-end or react please"),
     ],
 )
 def test_is_turned_down(keyword, text, told) -> None:
@@ -46,6 +56,12 @@ def test_is_turned_down(keyword, text, told) -> None:
         ("IT", "We do not need it. IT experience"),
         ("Java", "No. Java"),
         ("Java", "notJava Java"),
+        ("code", "a No-Code platform, low-code, non-code"),
+        ("code", "a no code or low code platform"),
+        ("Java", "a not-Java shop"),
+        ("WordPress", "There is no place like WordPress"),
+        ("Elementor", "No agencies. Tools like Elementor"),
+        ("Python", "This is not a test, Python developers wanted"),
     ],
 )
 def test_is_not_turned_down(keyword, text) -> None:
@@ -70,6 +86,49 @@ def test_at_most_three_are_told_and_with_the_pay() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("exclude", "text", "told"),
+    [
+        ("agencies", "Python. No agencies please, individuals only", "no agencies please"),
+        ("agency", "no agencies. We said: no agency", "no agency"),
+        ("WordPress", "without WordPress", "without wordpress"),
+        ("javascript", "Java, not JavaScript", "not javascript"),
+        ("Go", "no Go needed", "no go needed"),
+    ],
+)
+def test_an_exclusion_that_is_turned_down_wherever_it_stands_excludes_nothing_and_is_told(exclude, text, told) -> None:
+    decision = decide(looking_for("developer", exclude=(exclude,)), a_job("Developer", text), now=NOW)
+    assert isinstance(decision, Fit)
+    assert decision.reason == f'developer in the title; it says "{told}", which you exclude'
+
+
+@pytest.mark.parametrize(
+    ("exclude", "text"),
+    [
+        ("agencies", "No agencies please. We are one of the agencies"),
+        ("agencies", "We are an agency. No agencies"),
+        ("sales", "No sales experience needed"),
+        ("sales", "No prior knowledge of sales"),
+        ("Go", "no go areas, Go"),
+        ("php", "no php " * 20 + "php"),
+    ],
+)
+def test_an_exclusion_that_is_meant_once_or_of_beginners_excludes(exclude, text) -> None:
+    decision = decide(looking_for("developer", exclude=(exclude,)), a_job("Developer", text), now=NOW)
+    assert isinstance(decision, NoFit)
+    assert decision.why is Why.EXCLUDED
+
+
+def test_people_with_equal_keywords_are_told_of_their_own_exclusions() -> None:
+    people = [looking_for("developer", exclude=ex, uid=str(n)) for n, ex in enumerate([("agencies",), (), ("teams",)])]
+    fits = Matcher.of(people).match(a_job("Developer", "no agencies, no teams"), now=NOW)
+    assert [fit.reason.partition("; ")[2] for fit in fits] == [
+        'it says "no agencies", which you exclude',
+        "",
+        'it says "no teams", which you exclude',
+    ]
+
+
 WORDS = st.lists(
     st.sampled_from(
         ["no", "not", "java", "scala", "or", "/", ",", " ", ".", "needed", "is", "the", "n't", "C++", "\ud800"]
@@ -80,13 +139,13 @@ WORDS = st.lists(
 @PATIENT(max_examples=300)
 @given(WORDS.map(" ".join), st.sampled_from(["java", "c++", "scala"]))
 def test_an_excerpt_is_short_and_holds_nothing_but_the_texts_own_words(text, keyword) -> None:
-    line = read("", text).line
-    told = turned_down(line, pattern_of(keyword))
+    reading = read("", text)
+    told = turned_down(reading, forms_of(keyword))
     assert len(told) <= EXCERPT_MAX_CHARS
-    assert all(word in line.replace("\0", "") for word in told.split())
+    assert all(word in reading.written.replace("\0", "") for word in told.split())
 
 
 @pytest.mark.parametrize("unit", ["no ", "no java, ", "java ", "not in the ", "or java/", "no java or "])
 def test_a_long_text_of_one_unit_is_looked_at(unit) -> None:
     """The suite's own time limit is the bound."""
-    turned_down(read("", unit * 50_000).line, pattern_of("java"))
+    turned_down(read("", unit * 50_000), forms_of("java"))

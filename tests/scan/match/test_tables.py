@@ -9,7 +9,7 @@ from scan.match import Fit, NoFit, decide, usable_keywords
 from scan.reasons import Why
 from tests.scan.match.people import NOW, a_job, a_user, looking_for, table
 
-# Where the table leaves the answer open: token-exact, and short words in capitals.
+# Where the table leaves the answer open: token-exact, and short words where they are names.
 RULED = {
     ("go", "go to market strategy"): False,
     ("c", "vitamin C tablets"): True,  # a word C with a capital: no table of senses is kept

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scan.match import Fit, decide
-from scan.tokens import MARKS_MAX_RUN, pattern_of, read, short_word
+from scan.tokens import MARKS_MAX_RUN, Place, pattern_of, read, short_word
 from tests.scan.match.people import NOW, PATIENT, a_job, looking_for
 
 
@@ -64,7 +64,7 @@ def test_is_found(keyword, text):
 @pytest.mark.parametrize(
     ("keyword", "text"),
     [
-        ("machine learning", "machine learnings"),
+        ("machine learning", "machine learninger"),
         ("machine learning", "xmachine learning"),
         ("machine learning", "machine, learning"),
         ("machine learning", "machine - learning"),
@@ -81,7 +81,6 @@ def test_is_found(keyword, text):
         ("go", "going Go-Kart".lower()),
         ("it", "use it"),
         ("of", "Director of"),
-        ("cafe", "CAFE\u0301"),
         ("q", "Q\u0301"),
         ("e", "E\u0301"),
         ("a.b", "a+b axb"),
@@ -115,8 +114,8 @@ def test_any_usable_keyword_is_found_in_itself(keyword):
     pattern = pattern_of(keyword)
     reading = read(keyword, keyword)
     if pattern and not short_word(pattern):
-        assert pattern in reading.line[: reading.title_end]
-        assert pattern in reading.line[reading.title_end :]
+        assert pattern in reading.line[: reading.ends[Place.TITLE]]
+        assert pattern in reading.line[reading.ends[Place.TITLE] :]
 
 
 @PATIENT(max_examples=200)
@@ -148,4 +147,4 @@ def test_a_long_text_of_one_unit_is_read(unit):
     """Each of these took minutes where reading was quadratic; the suite's own time limit is the bound."""
     text = unit * 100_000
     reading = read(text, text)
-    assert len(reading.line) <= 2 + 8 * len(text)
+    assert len(reading.line) <= 3 + 8 * len(text)
