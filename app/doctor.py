@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from app.domain import Level, Line, Txt, is_reserved, records
+from app.health import why_stale
 from app.parts import Parts
 from app.settings import Settings
 from ledger import ids, runs, sources
@@ -122,7 +123,8 @@ async def _history(parts: Parts) -> AsyncIterator[Line]:
     else:
         what = f"the last complete one ended at {last:%Y-%m-%d %H:%M} UTC"
         is_stale = now - last > timedelta(seconds=parts.settings.stale_after_s)
-        yield Line(Level.FAIL, "runs", what, "is anybody calling /cron?") if is_stale else Line(Level.OK, "runs", what)
+        why = await why_stale(parts, last, now=now) if is_stale else ""
+        yield Line(Level.FAIL, "runs", what, why) if is_stale else Line(Level.OK, "runs", what)
 
 
 async def _sources(parts: Parts) -> AsyncIterator[Line]:
