@@ -17,6 +17,7 @@ from aiosmtplib import SMTP, SMTPException, SMTPHeloError, SMTPResponseException
 from ledger.lifecycle import Attempt, Outcome
 from mail.envelope import Unsendable, as_bytes, needs_smtputf8, not_sent, recipient, sender
 from mail.letter import Letter
+from mail.transports.causes import place
 from mail.transports.port import Check
 from mail.transports.smtp_phases import Phase, answered, broken, receipt
 from mail.transports.smtp_pool import Idle, hang_up
@@ -65,6 +66,7 @@ class SmtpTransport:
     ) -> None:
         self._host = host
         self._port = port
+        self._where = place(host, port)
         self._username = username
         self._password = password or ""
         self._tls: Tls = tls
@@ -99,7 +101,7 @@ class SmtpTransport:
         try:
             return await self._attempt(wire, course, at_most_s=at_most_s)
         except (SMTPException, OSError, ValueError) as error:  # TimeoutError is an OSError
-            return broken(course.phase, error, wire.recipient)
+            return broken(course.phase, error, wire.recipient, where=self._where)
         finally:
             if course.client is not None:
                 hang_up(course.client, politely=course.phase not in (Phase.DATA, Phase.DOT))
@@ -113,7 +115,7 @@ class SmtpTransport:
             async with asyncio.timeout(min(self._before_dot_s, at_most_s)):
                 await self._open(course)
         except (SMTPException, OSError, ValueError) as error:
-            reason = broken(course.phase, error, "").reason
+            reason = broken(course.phase, error, "", where=self._where).reason
             return Check(False, reason, "are host, port, user and password of SCOUT_MAIL right?")
         finally:
             if course.client is not None:
