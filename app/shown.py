@@ -9,11 +9,12 @@ from datetime import datetime
 from typing import Any
 
 import click
-from rich import box
-from rich.console import Console, RenderableType
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from app.colours import takes_colours
+from app.columns import NOTHING, Columns
 from scan.reasons import plain_line
 
 PIPED_WIDTH = 100
@@ -28,18 +29,18 @@ def console() -> Console:
     return Console(width=min(seen.width, TERMINAL_MAX_WIDTH), highlight=False, emoji=False)
 
 
+def say(text: str, *, err: bool = False, nl: bool = True, **style: Any) -> None:
+    """One line, styled as click does it where the stream takes colours."""
+    click.secho(text, err=err, nl=nl, **(style if takes_colours(sys.stderr if err else sys.stdout) else {}))
+
+
 def show_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
-    """A table of plain cells; None is a dash, an instant its minute in UTC."""
-    drawn = Table(box=box.SIMPLE, pad_edge=False, show_edge=False)
-    for position, head in enumerate(heads):
-        drawn.add_column(Text(head), no_wrap=position == 0, overflow="fold")
-    for row in rows:
-        drawn.add_row(*map(cell, row))
-    return drawn
+def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> Columns:
+    """A table of plain cells; None is a dash, an instant its minute in UTC. What is long belongs into the last one."""
+    return Columns(heads, [[cell(value) for value in row] for row in rows])
 
 
 def pairs(facts: Sequence[tuple[str, object]]) -> Table:
@@ -52,12 +53,12 @@ def pairs(facts: Sequence[tuple[str, object]]) -> Table:
     return drawn
 
 
-def cell(value: object) -> RenderableType:
+def cell(value: object) -> Text:
     match value:
         case None | "":
-            return Text("-")
+            return Text(NOTHING)
         case datetime():
-            return Text(minute(value), no_wrap=True)
+            return Text(minute(value))
         case Text():
             return value
         case _:

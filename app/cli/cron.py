@@ -16,7 +16,7 @@ from app import logs
 from app.cli.errors import Mistake, Trouble
 from app.report import Status
 from app.settings import Settings, load
-from app.shown import console, pairs, show_json
+from app.shown import console, pairs, say, show_json
 from app.told import headline, lines
 from app.wiring import wired
 
@@ -76,4 +76,4 @@ async def _run(settings: Settings, *, wall_s: float, watch: Callable[[str], None
 
 
 def _say_stage(stage: str) -> None:
-    click.secho(f"  {stage} ...", dim=True, err=True)
+    say(f"  {stage} ...", dim=True, err=True)

@@ -22,7 +22,8 @@ def as_row(user: User, *, now: datetime) -> tuple[object, ...]:
     search = user.searches.get(DEFAULT_SEARCH, Search())
     hour = "" if user.mode is Mode.INSTANT else f", {user.at} {user.zone}" if user.at else ", default hour"
     keywords = join_keywords((*search.keywords, *search.must))
-    return user.address or DELETED, user.mode + hour, keywords, join_keywords(search.exclude), state(user, now=now)
+    excluded = f", not: {join_keywords(search.exclude)}" if search.exclude else ""
+    return user.address or DELETED, user.mode + hour, state(user, now=now), keywords + excluded
 
 
 def as_json(user: User, *, now: datetime, account: Account | None = None) -> dict[str, Any]:

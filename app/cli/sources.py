@@ -75,7 +75,7 @@ def _list(*, as_json: bool) -> None:
     if as_json:
         show_json(found)
     else:
-        heads = ("source", "health", "last success (UTC)", "next poll (UTC)", "failures", "reason")
+        heads = ("source", "health", "last success", "next poll (UTC)", "failures", "reason")
         console().print(table(heads, [_row(source) for source in found]))
     for reason in unreadable:
         click.echo(f"scout: {reason}", err=True)

@@ -106,9 +106,7 @@ def list_(json_: bool) -> None:
     if json_:
         show_json([as_json(user, now=utc_now()) for user in found])
     elif found:
-        console().print(
-            table(("address", "letters", "keywords", "not", "state"), [as_row(u, now=utc_now()) for u in found])
-        )
+        console().print(table(("address", "letters", "state", "keywords"), [as_row(u, now=utc_now()) for u in found]))
     else:
         click.echo("Nobody yet. Add somebody: scout users add ann@example.com --keywords 'python, fastapi'")
     if unreadable:

@@ -307,7 +307,7 @@ def test_a_list_names_everybody_and_never_the_token(here: Path) -> None:
     said("users", "add", ANN, "--keywords", "python, go", "--mode", "daily", "--zone", "Europe/Rome")
     said("users", "add", "ben@example.com", "--keywords", "cobol", "--not", "java")
     plain, as_json = said("users", "list"), said("users", "list", "--json")
-    assert "ann@example.com   daily, 08:00 Europe/Rome   python, go" in plain
+    assert "ann@example.com  daily, 08:00 Europe/Rome  active  python, go" in plain
     assert [(u["address"], u["searches"]["default"]["keywords"]) for u in json.loads(as_json)] == [
         (ANN, ["python", "go"]), ("ben@example.com", ["cobol"]),
     ]  # fmt: skip
