@@ -66,6 +66,8 @@ def of_settings(settings: Settings) -> Iterator[Line]:
         yield Line(Level.WARN, "sources", "loopback and file: are fetched", "unset SCOUT_ALLOW_LOOPBACK but for trials")
     if settings.operator is None:
         yield Line(Level.WARN, "operator", "nobody is told of trouble", "set SCOUT_OPERATOR to your address")
+    else:
+        yield Line(Level.OK, "operator", settings.operator)
 
 
 def _base_url(settings: Settings) -> Line:
@@ -143,7 +145,7 @@ def _source(name: str, state: SourceState | None) -> Line:
         return Line(Level.OK, f"source {name}", "not asked yet")
     if state.health in WELL:
         return Line(Level.OK, f"source {name}", f"answered at {state.polled_at:%Y-%m-%d %H:%M} UTC")
-    what = f"{state.health}, {state.failures} times in a row: {state.reason}"
+    what = f"{state.health}, {'once' if state.failures == 1 else f'{state.failures} times in a row'}: {state.reason}"
     return Line(Level.FAIL, f"source {name}", what, "open its URL; scout sources says when it is asked again")
 
 

@@ -92,7 +92,7 @@ class Judged:
 def read_set(path: Path) -> Evaluation:
     """Raises BadSet."""
     try:
-        found = Evaluation.model_validate(tomllib.loads(path.read_text("utf-8")))
+        found = Evaluation.model_validate(tomllib.loads(path.read_text("utf-8-sig")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadSet(f"{path}: cannot be read: {error}") from error
     except ValidationError as error:

@@ -61,6 +61,13 @@ async def test_a_scout_in_good_order_has_nothing_to_mend(world: World) -> None:
     assert await world.dump("locks") == {}
 
 
+async def test_whoever_is_told_of_trouble_is_named_and_nobody_is_a_warning(tmp_path: Path) -> None:
+    async with World(tmp_path, SCOUT_OPERATOR="ops@example.com") as world:
+        assert (await lines_of(world))["operator"] == Line(Level.OK, "operator", "ops@example.com")
+    async with World(tmp_path) as world:
+        assert (await lines_of(world))["operator"].level is Level.WARN
+
+
 async def test_a_store_that_does_not_answer_is_said_and_what_hangs_on_it_is_left_out(world: World) -> None:
     async def down(operation: str, collection: str) -> None:
         raise Unreachable("nobody answered in time")
@@ -90,7 +97,7 @@ async def test_a_source_that_fails_is_named_with_its_reason_and_one_that_was_not
     await world.cron()
     line = (await lines_of(world))["source board"]
     assert line.level is Level.FAIL
-    assert "1 times in a row" in line.what
+    assert "refused, once: http://" in line.what
     states, _ = await sources.every_state(world.store)
     await world.store.put(SOURCES, {"board": {**encode(states[0]), "failures": "many"}})
     assert (await lines_of(world))["sources"].level is Level.FAIL
