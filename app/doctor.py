@@ -131,7 +131,7 @@ async def _history(parts: Parts) -> AsyncIterator[Line]:
 
 async def _sources(parts: Parts) -> AsyncIterator[Line]:
     if not parts.sources:
-        yield Line(Level.FAIL, "sources", "none is configured", "name one in the file of SCOUT_SOURCES")
+        yield Line(Level.FAIL, "sources", "none is configured", "scout sources add URL, or unset SCOUT_SOURCES")
     states, bad = await sources.every_state(parts.store)
     for error in bad:
         yield Line(Level.FAIL, "sources", str(error), "remove the document; the source then begins anew")

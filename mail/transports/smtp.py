@@ -10,6 +10,7 @@ import asyncio
 import math
 import ssl
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from aiosmtplib import SMTP, SMTPException, SMTPHeloError, SMTPResponseException, SMTPServerDisconnected
@@ -27,6 +28,15 @@ DOT_DEADLINE_S = 60.0  # for the answer to it; giving up sooner makes duplicates
 REUSED_ANSWER_S = 5.0  # for a kept connection to show that it is alive
 
 Tls = Literal["none", "starttls", "implicit"]
+
+_MENDS = MappingProxyType(  # for people, by how far a connection came
+    {
+        Phase.CONNECT: "are host and port of SCOUT_MAIL right, and smtps:// only where TLS comes first (port 465)?",
+        Phase.HELLO: "is that a mail server, and may this machine use it?",
+        Phase.STARTTLS: "use port 587 or smtps://, and the host name that its certificate has",
+        Phase.AUTH: "are user and password of SCOUT_MAIL right?",
+    }
+)
 
 
 @dataclass(slots=True)
@@ -116,7 +126,7 @@ class SmtpTransport:
                 await self._open(course)
         except (SMTPException, OSError, ValueError) as error:
             reason = broken(course.phase, error, "", where=self._where).reason
-            return Check(False, reason, "are host, port, user and password of SCOUT_MAIL right?")
+            return Check(False, reason, _MENDS[course.phase])
         finally:
             if course.client is not None:
                 hang_up(course.client, politely=True)

@@ -170,18 +170,29 @@ async def test_a_clock_that_is_off_by_the_providers_is_said(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("script", "level"),
+    ("script", "level", "mend"),
     [
-        ({}, Level.OK),
-        ({"connect": Say("421 busy")}, Level.FAIL),
-        ({"ehlo": Say("421 no"), "helo": Say("421 no")}, Level.FAIL),
+        ({}, Level.OK, ""),
+        ({"connect": Say("421 busy")}, Level.FAIL, "are host and port of SCOUT_MAIL right"),
+        ({"ehlo": Say("421 no"), "helo": Say("421 no")}, Level.FAIL, "is that a mail server"),
     ],
 )
-async def test_a_mail_server_is_greeted_and_nothing_is_sent(script: Any, level: Level, tmp_path: Path) -> None:
+async def test_a_mail_server_is_greeted_and_nothing_is_sent(
+    script: Any, level: Level, mend: str, tmp_path: Path
+) -> None:
     with ScriptedSmtp(script) as sink:
         async with World(tmp_path, sink=sink) as world:
-            assert (await lines_of(world))["mail smtp"].level is level
+            line = (await lines_of(world))["mail smtp"]
+        assert (line.level, line.mend.startswith(mend)) == (level, True)
         assert sink.bodies == 0
+
+
+async def test_a_mail_server_without_encryption_is_answered_with_what_has_it(tmp_path: Path) -> None:
+    with ScriptedSmtp() as sink:  # offers no STARTTLS
+        async with World(tmp_path, SCOUT_MAIL=f"smtp://me:pa55word@127.0.0.1:{sink.port}") as world:
+            line = (await lines_of(world))["mail smtp"]
+    assert line.what == f"starttls: the mail server does not offer it (127.0.0.1:{sink.port})"
+    assert line.mend.startswith("use port 587 or smtps://")
 
 
 async def test_spf_dkim_and_dmarc_are_read_from_dns(names: Names) -> None:
