@@ -14,6 +14,7 @@ import click
 
 from app import logs
 from app.cli.errors import Mistake, Trouble
+from app.cli.stopping import say_stopping
 from app.report import Status
 from app.settings import Settings, load
 from app.shown import console, pairs, say, show_json
@@ -66,6 +67,7 @@ async def _run(settings: Settings, *, wall_s: float, watch: Callable[[str], None
 
     def stop() -> None:
         runs.cut()
+        say_stopping()
         for number in STOP_SIGNALS:  # a second one ends the process at once
             loop.remove_signal_handler(number)
 
