@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 import click
 from rich.console import Console
@@ -26,12 +26,15 @@ def console() -> Console:
     if not sys.stdout.isatty():
         return Console(width=PIPED_WIDTH, color_system=None, highlight=False, emoji=False)
     seen = Console(highlight=False, emoji=False)
-    return Console(width=min(seen.width, TERMINAL_MAX_WIDTH), highlight=False, emoji=False)
+    colours: Literal["auto"] | None = "auto" if takes_colours(sys.stdout) else None
+    width = min(seen.width, TERMINAL_MAX_WIDTH)
+    return Console(width=width, color_system=colours, highlight=False, emoji=False)
 
 
 def say(text: str, *, err: bool = False, nl: bool = True, **style: Any) -> None:
     """One line, styled as click does it where the stream takes colours."""
-    click.secho(text, err=err, nl=nl, **(style if takes_colours(sys.stderr if err else sys.stdout) else {}))
+    stream = sys.stderr if err else sys.stdout
+    click.echo(click.style(text, **style) if takes_colours(stream) else text, err=err, nl=nl)
 
 
 def show_json(value: Any) -> None:

@@ -68,13 +68,23 @@ async def _run(settings: Settings, *, wall_s: float, watch: Callable[[str], None
     def stop() -> None:
         runs.cut()
         say_stopping()
-        for number in STOP_SIGNALS:  # a second one ends the process at once
+        on_signals(at_once)
+
+    def at_once() -> None:
+        runs.cancel()
+        for number in STOP_SIGNALS:  # a third one ends the process, whatever holds it
             loop.remove_signal_handler(number)
 
-    async with wired(settings) as parts:
+    def on_signals(act: Callable[[], None]) -> None:
         for number in STOP_SIGNALS:
-            loop.add_signal_handler(number, stop)
-        return await runs.run(replace(parts, watch=watch) if watch else parts, wall_s=wall_s)
+            loop.add_signal_handler(number, act)
+
+    async with wired(settings) as parts:
+        on_signals(stop)
+        try:
+            return await runs.run(replace(parts, watch=watch) if watch else parts, wall_s=wall_s)
+        except asyncio.CancelledError as error:
+            raise Trouble("stopped at once; the next run does the rest") from error
 
 
 def _say_stage(stage: str) -> None:

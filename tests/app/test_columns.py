@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -11,6 +12,7 @@ from app.cli.runs import _row
 from app.report import Report
 from app.shown import console as made_console
 from app.shown import table
+from tests.app import terminal
 from tests.world import T0
 
 HEADS = ("name", "health", "failures", "reason")
@@ -88,3 +90,11 @@ def test_who_wants_no_colours_gets_none(name: str, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv(name, "dumb")
     assert not takes_colours(Terminal())
     assert made_console().color_system is None
+
+
+@pytest.mark.parametrize("command", ["doctor", "cron"])
+def test_no_command_writes_an_escape_where_nobody_wants_colours(command: str, tmp_path: Path) -> None:
+    (tmp_path / "none.toml").write_text("[[source]]\nname='a'\nkind='feed'\nurl='http://127.0.0.1:1/'")
+    env = {"SCOUT_SOURCES": "none.toml", "SCOUT_MAIL": "outbox:///outbox"}
+    assert "\x1b[" in terminal.on_a_terminal(tmp_path, command, **env)
+    assert "\x1b" not in terminal.on_a_terminal(tmp_path, command, NO_COLOR="1", **env)

@@ -22,6 +22,8 @@ import httpx2
 import pytest
 
 from ledger import users
+from ledger.collections import LOCKS
+from ledger.lease import LOCK_ID
 from ledger.records import Search, User
 from ledger.sqlite import SqliteStore
 from tests.app import terminal
@@ -130,11 +132,11 @@ async def sign_up(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def slow_mail(folder: Path) -> Iterator[tuple[ScriptedSmtp, dict[str, str]]]:
+def slow_mail(folder: Path, *, answer_s: float = 0.3) -> Iterator[tuple[ScriptedSmtp, dict[str, str]]]:
     """A mail server that takes its time, a board with one job that is fresh for all, and settings with both."""
     date = format_datetime(datetime.now(UTC) - timedelta(hours=1))  # a new profile catches up on it
     item = f"<item><title>Python job</title><guid>1</guid><pubDate>{date}</pubDate></item>"
-    with Board() as board, ScriptedSmtp({"dot": Say(delay_s=0.3)}) as sink:
+    with Board() as board, ScriptedSmtp({"dot": Say(delay_s=answer_s)}) as sink:
         url = board.serve("/feed.xml", f"<rss version='2.0'><channel><title>x</title>{item}</channel></rss>")
         (folder / "s.toml").write_text(f'[[source]]\nname = "b"\nkind = "feed"\nurl = "{url}"\nmin_interval_s = 0\n')
         yield (
@@ -189,3 +191,19 @@ async def test_told_to_end_a_run_at_the_keyboard_stops_between_people_too(tmp_pa
             stopped_between_people(json.loads(printed), sink)
         assert [event["event"] for event in events(tmp_path)].count("stopping") == 1
         does_the_rest(tmp_path, sink, env)
+
+
+async def test_told_twice_a_run_at_the_keyboard_ends_at_once_and_gives_its_lease_back(tmp_path: Path) -> None:
+    await sign_up(tmp_path)
+    with slow_mail(tmp_path, answer_s=WAIT_MAX_S) as (sink, env):
+        with terminal.started(tmp_path, "cron", "--json", **env) as process:
+            wait_until(lambda: sink.bodies)
+            process.send_signal(signal.SIGINT)
+            wait_until(lambda: '"stopping"' in (tmp_path / "stderr").read_text())
+            process.send_signal(signal.SIGINT)
+            assert (process.communicate(timeout=WAIT_MAX_S)[0], process.returncode) == ("", 1)
+        said = (tmp_path / "stderr").read_text().splitlines()
+        assert said[-1] == "scout: stopped at once; the next run does the rest"
+    store = SqliteStore(tmp_path / "scout.db", clock=lambda: datetime.now(UTC))
+    assert await store.get(LOCKS, [LOCK_ID]) == {}
+    await store.close()
