@@ -24,6 +24,7 @@ from scan.opinion import Opinion, heard
 from scan.prompt import question
 from scan.verdict import End, Judge, Usage
 
+SHIPPED = Path(__file__).with_suffix(".toml")
 CASES_MAX = 500
 CALLS_MAX = 8  # at once
 CALL_S = 60.0
