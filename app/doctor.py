@@ -14,9 +14,11 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from app.domain import Level, Line, Txt, is_reserved, records
 from app.health import why_stale
+from app.hopeless import not_configured
 from app.parts import Parts
 from app.settings import Settings
 from ledger import ids, runs, sources
+from ledger import users as people
 from ledger.collections import LOCKS
 from ledger.records import Health, SourceState
 from ledger.store import StoreError
@@ -138,6 +140,27 @@ async def _sources(parts: Parts) -> AsyncIterator[Line]:
     known = {state.name: state for state in states}
     for name in parts.sources:
         yield _source(name, known.get(name))
+    async for line in _searches(parts):
+        yield line
+
+
+async def _searches(parts: Parts) -> AsyncIterator[Line]:
+    """People whose searches name sources that are not there any more: they wait for what never comes."""
+    who: list[str] = []
+    gone: set[str] = set()
+    async for user in people.everyone(parts.store, _left_to_verify):
+        names = [n for search in user.searches.values() for n in not_configured(search, parts.sources.values())]
+        if names and user.active:
+            who.append(user.address)
+            gone.update(names)
+    if who:
+        more = f" and {len(who) - 1} more" if len(who) > 1 else ""
+        what = f"not configured, and asked for by {who[0]}{more}: {', '.join(sorted(gone))}"
+        yield Line(Level.WARN, "searches", what, "scout users add ADDRESS --sources ..., or configure them again")
+
+
+def _left_to_verify(_uid: str, _error: Exception) -> None:
+    """A document that cannot be read is `scout verify`'s to tell."""
 
 
 def _source(name: str, state: SourceState | None) -> Line:

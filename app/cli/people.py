@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -52,9 +53,14 @@ def as_json(user: User, *, now: datetime, account: Account | None = None) -> dic
     return shown
 
 
-def show_one(console: Console, user: User, account: Account, *, now: datetime) -> None:
+def show_one(console: Console, user: User, account: Account, *, gone: Collection[str], now: datetime) -> None:
+    """`gone` are the names among the sources of their search that are not configured."""
     rows = ", ".join(f"{count} {name}" for name, count in account.rows.items()) or "none yet"
-    told: list[tuple[str, object]] = [("address", user.address or DELETED), *facts(user, now=now).items()]
+    known = facts(user, now=now)
+    if gone:
+        names = user.searches[DEFAULT_SEARCH].sources
+        known["sources"] = ", ".join(f"{name} (not configured)" if name in gone else name for name in names)
+    told: list[tuple[str, object]] = [("address", user.address or DELETED), *known.items()]
     told += [("since", user.created_at), ("deliveries", rows)]
     if user.catch_up is not None:
         told.append(("catch-up", "waits for the next run"))

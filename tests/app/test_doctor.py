@@ -18,10 +18,10 @@ from app import domain
 from app.cli import main
 from app.doctor import examine
 from app.domain import Level, Line, NoDns, records, system_txt
-from ledger import sources
+from ledger import ids, sources, users
 from ledger.collections import SOURCES
 from ledger.documents import encode
-from ledger.records import Health, SourceState
+from ledger.records import Health, Search, SourceState
 from ledger.store import Unreachable
 from tests.dns import Names
 from tests.http_faults import ERRORS, Answer, FaultyApi
@@ -101,6 +101,21 @@ async def test_a_source_that_fails_is_named_with_its_reason_and_one_that_was_not
     states, _ = await sources.every_state(world.store)
     await world.store.put(SOURCES, {"board": {**encode(states[0]), "failures": "many"}})
     assert (await lines_of(world))["sources"].level is Level.FAIL
+
+
+async def test_searches_for_sources_that_are_gone_are_a_warning(world: World) -> None:
+    async def looks_at(address: str, *names: str) -> None:
+        await world.user(address)
+        searches = {"default": Search(("python",), sources=names)}
+        await users.change(world.store, ids.uid_of(address), lambda user: replace(user, searches=searches))
+
+    await looks_at("ann@example.com", "Board")
+    assert "searches" not in await lines_of(world)
+    await looks_at("ben@example.com", "board", "oldboard")
+    await looks_at("cem@example.com", "oldboard")
+    line = (await lines_of(world))["searches"]
+    assert line.level is Level.WARN
+    assert line.what.endswith("@example.com and 1 more: oldboard")
 
 
 async def test_an_outbox_that_cannot_be_written_is_said(tmp_path: Path) -> None:
