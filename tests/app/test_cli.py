@@ -348,7 +348,7 @@ def test_a_store_that_cannot_be_reached_is_told_in_one_line(here: Path, command:
     done = scout(*command)
     assert (done.exit_code, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()
-    assert line.startswith("scout: the store cannot be used: cannot open nowhere/scout.db")
+    assert line.startswith(f"scout: the store cannot be used: cannot open {here}/nowhere/scout.db: No such file")
 
 
 @pytest.mark.parametrize("store", ["sqlite:///nowhere/scout.db", "firestore://project"])
