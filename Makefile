@@ -20,13 +20,11 @@ install: .venv/.scout ## Set up .venv with what Scout needs to run
 demo: .venv/.scout ## Run the whole cycle on production-shaped data, on this machine only
 	$(BIN)/scout demo $(ARGS)
 
-serve: .venv/.scout ## Write a cron secret to .env once, say how to call, then serve
+serve: .venv/.scout ## Write a cron secret to .env once, then serve and say how to call
 	@if [ -z "$$SCOUT_CRON_SECRET" ]; then \
-		grep -qs '^SCOUT_CRON_SECRET=' .env || (umask 077; $(BIN)/python -c $(NEW_SECRET) >>.env); \
+		grep -Eqs '^[[:space:]]*(export[[:space:]]+)?SCOUT_CRON_SECRET=' .env || \
+			(umask 077; $(BIN)/python -c $(NEW_SECRET) >>.env); \
 		chmod 600 .env; \
-		port=$${PORT:-$$(sed -n s/^PORT=//p .env)}; \
-		echo 'Run one cycle from another terminal in this folder:'; \
-		echo '  curl -H "Authorization: Bearer $$(sed -n s/^SCOUT_CRON_SECRET=//p .env)" http://127.0.0.1:'$${port:-8000}/cron; \
 	fi
 	@exec $(BIN)/scout serve $(ARGS)
 

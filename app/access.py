@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 
 import structlog
@@ -10,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 log = structlog.get_logger()
 
 NO_ROUTE = "(none)"
+UNANSWERED = 0  # the status of a request that broke before its answer began
 
 
 class AccessLog:
@@ -22,7 +24,7 @@ class AccessLog:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        status = 0  # nothing was answered
+        status = UNANSWERED
         began_s = time.monotonic()
 
         async def sent(message: Message) -> None:
@@ -34,7 +36,8 @@ class AccessLog:
         try:
             await self._app(scope, receive, sent)
         finally:
-            log.info(
+            log.log(
+                logging.ERROR if status >= 500 or status == UNANSWERED else logging.INFO,
                 "request",
                 method=scope["method"],
                 route=getattr(scope.get("route"), "path", NO_ROUTE),

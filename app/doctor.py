@@ -13,9 +13,12 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from app.domain import Level, Line, Txt, is_reserved, records
+from app.health import why_stale
+from app.hopeless import not_configured
 from app.parts import Parts
 from app.settings import Settings
 from ledger import ids, runs, sources
+from ledger import users as people
 from ledger.collections import LOCKS
 from ledger.records import Health, SourceState
 from ledger.store import StoreError
@@ -65,6 +68,8 @@ def of_settings(settings: Settings) -> Iterator[Line]:
         yield Line(Level.WARN, "sources", "loopback and file: are fetched", "unset SCOUT_ALLOW_LOOPBACK but for trials")
     if settings.operator is None:
         yield Line(Level.WARN, "operator", "nobody is told of trouble", "set SCOUT_OPERATOR to your address")
+    else:
+        yield Line(Level.OK, "operator", settings.operator)
 
 
 def _base_url(settings: Settings) -> Line:
@@ -122,18 +127,40 @@ async def _history(parts: Parts) -> AsyncIterator[Line]:
     else:
         what = f"the last complete one ended at {last:%Y-%m-%d %H:%M} UTC"
         is_stale = now - last > timedelta(seconds=parts.settings.stale_after_s)
-        yield Line(Level.FAIL, "runs", what, "is anybody calling /cron?") if is_stale else Line(Level.OK, "runs", what)
+        why = await why_stale(parts, last, now=now) if is_stale else ""
+        yield Line(Level.FAIL, "runs", what, why) if is_stale else Line(Level.OK, "runs", what)
 
 
 async def _sources(parts: Parts) -> AsyncIterator[Line]:
     if not parts.sources:
-        yield Line(Level.FAIL, "sources", "none is configured", "name one in the file of SCOUT_SOURCES")
+        yield Line(Level.FAIL, "sources", "none is configured", "scout sources add URL, or unset SCOUT_SOURCES")
     states, bad = await sources.every_state(parts.store)
     for error in bad:
         yield Line(Level.FAIL, "sources", str(error), "remove the document; the source then begins anew")
     known = {state.name: state for state in states}
     for name in parts.sources:
         yield _source(name, known.get(name))
+    async for line in _searches(parts):
+        yield line
+
+
+async def _searches(parts: Parts) -> AsyncIterator[Line]:
+    """People whose searches name sources that are not there any more: they wait for what never comes."""
+    who: list[str] = []
+    gone: set[str] = set()
+    async for user in people.everyone(parts.store, _left_to_verify):
+        names = [n for search in user.searches.values() for n in not_configured(search, parts.sources.values())]
+        if names and user.active:
+            who.append(user.address)
+            gone.update(names)
+    if who:
+        more = f" and {len(who) - 1} more" if len(who) > 1 else ""
+        what = f"not configured, and asked for by {who[0]}{more}: {', '.join(sorted(gone))}"
+        yield Line(Level.WARN, "searches", what, "scout users add ADDRESS --sources ..., or configure them again")
+
+
+def _left_to_verify(_uid: str, _error: Exception) -> None:
+    """A document that cannot be read is `scout verify`'s to tell."""
 
 
 def _source(name: str, state: SourceState | None) -> Line:
@@ -141,7 +168,7 @@ def _source(name: str, state: SourceState | None) -> Line:
         return Line(Level.OK, f"source {name}", "not asked yet")
     if state.health in WELL:
         return Line(Level.OK, f"source {name}", f"answered at {state.polled_at:%Y-%m-%d %H:%M} UTC")
-    what = f"{state.health}, {state.failures} times in a row: {state.reason}"
+    what = f"{state.health}, {'once' if state.failures == 1 else f'{state.failures} times in a row'}: {state.reason}"
     return Line(Level.FAIL, f"source {name}", what, "open its URL; scout sources says when it is asked again")
 
 

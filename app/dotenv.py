@@ -28,7 +28,7 @@ def read(file: Path) -> dict[str, str]:
     """
     try:
         with file.open("rb") as opened:
-            text = opened.read(FILE_MAX_BYTES + 1).decode()
+            text = opened.read(FILE_MAX_BYTES + 1).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise BadSetting(f"{file.name} cannot be read ({type(error).__name__})") from error
     if len(text) > FILE_MAX_BYTES:

@@ -70,7 +70,7 @@ def read_time(env: Mapping[str, str], name: str, default: str) -> time:
     try:
         return time_of(read_text(env, name) or default)
     except BadZone as error:
-        bad(name, str(error))
+        bad(name, f"is {error}")
 
 
 def read_file(env: Mapping[str, str], name: str) -> Path | None:

@@ -24,6 +24,7 @@ from scan.opinion import Opinion, heard
 from scan.prompt import question
 from scan.verdict import End, Judge, Usage
 
+SHIPPED = Path(__file__).with_suffix(".toml")
 CASES_MAX = 500
 CALLS_MAX = 8  # at once
 CALL_S = 60.0
@@ -92,7 +93,7 @@ class Judged:
 def read_set(path: Path) -> Evaluation:
     """Raises BadSet."""
     try:
-        found = Evaluation.model_validate(tomllib.loads(path.read_text("utf-8")))
+        found = Evaluation.model_validate(tomllib.loads(path.read_text("utf-8-sig")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadSet(f"{path}: cannot be read: {error}") from error
     except ValidationError as error:

@@ -6,6 +6,7 @@ A new gate is a field of ledger.records.Search, a gate of scan.gates, and a line
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,10 +16,17 @@ from scan.areas import area_named, named
 from scan.contracts import Contract, contract_named
 from scan.language import NAMES, language_named
 from scan.money import AMOUNT_MAX, currency_named
-from scan.pay import Period, converted, figure, parse_pay
+from scan.pay import Period, converted, figure, parse_pay, period_named
 from scan.reasons import one_line
 
 LIST_MAX = 100
+_NUMBER = re.compile(  # 90.000,50; 90 000; 60.5; 90k
+    r"(?:\d{1,3}(?:[ .,'\u2019\u00a0\u202f]\d{3})+(?!\d)(?:[.,]\d{1,2}(?!\d))?|\d+(?:[.,]\d+)?)"
+    r"(?:\s?(?:k|tsd|thousand|lakh|lac)(?![^\W\d_]))?",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[A-Za-z]{0,3}\$|[^\W\d_]+|[^\w\s/().,'-]")  # US$; EUR; €
+_JOINING = frozenset(["per", "a", "an", "each", "p", "pro", "je", "par", "por", "al", "de", "l", "à"])
 RATING_MAX = 5
 
 
@@ -67,7 +75,7 @@ def _floor(field: str, per: Period) -> Callable[[str], dict[str, Any]]:
     def read(text: str) -> dict[str, Any]:
         if not text.strip(" 0.,"):
             return {field: None}
-        pay = parse_pay(text, period=per)
+        pay = parse_pay(text, period=per) if _is_only_pay(text) else None
         amount = None if pay is None or pay.low is None or pay.period is None else converted(pay.low, pay.period, per)
         if pay is None or amount is None or pay.low != (pay.high or pay.low):
             unit = "500" if per is Period.FIXED else "60, '60 EUR' or '90k a year'"
@@ -75,6 +83,13 @@ def _floor(field: str, per: Period) -> Callable[[str], dict[str, Any]]:
         return {field: amount} | ({"currency": pay.currency} if pay.currency else {})
 
     return read
+
+
+def _is_only_pay(text: str) -> bool:
+    """Whether there is one number, and beside it nothing but currency and period: the reader of ads skips the rest."""
+    words = _WORD.findall(_NUMBER.sub(" ", text))
+    known = all(currency_named(word) or period_named(word) or word.casefold() in _JOINING for word in words)
+    return known and len(_NUMBER.findall(text)) == 1
 
 
 def _currency(text: str) -> dict[str, Any]:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
+import structlog
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
 from app.parts import Parts
+from app.report import Status
 from ledger import runs
 from ledger.store import StoreError
 
+log = structlog.get_logger()
 router = APIRouter()
+
+ENDED = {Status.FAILED.value: "failed", Status.PARTIAL.value: "was partial"}
+NOBODY_CALLS = "is anybody calling /cron?"
 
 
 @router.get("/healthz")
@@ -19,17 +27,29 @@ async def healthz(request: Request) -> JSONResponse:
     now = parts.clock()
     try:
         last = await runs.last_complete_at(parts.store)
+        since = last or request.app.state.started_at
+        age_s = max(0.0, (now - since).total_seconds())
+        is_stale = age_s > parts.settings.stale_after_s
+        why = await why_stale(parts, last, now=now) if is_stale else None
     except StoreError as error:
+        log.error("store failed", reason=str(error))
         return JSONResponse({"status": "failed", "reason": f"the store cannot be used: {error}"}, status_code=503)
-    since = last or request.app.state.started_at
-    age_s = max(0.0, (now - since).total_seconds())
-    is_stale = age_s > parts.settings.stale_after_s
     body = {
         "status": "stale" if is_stale else "ok",
         "last_complete_at": last.isoformat() if last else None,
         "age_s": round(age_s),
         "stale_after_s": parts.settings.stale_after_s,
     }
-    if is_stale:
-        body["reason"] = "no complete run for too long: is anybody calling /cron?"
+    if why is not None:
+        body["reason"] = f"no complete run for too long: {why}"
     return JSONResponse(body, status_code=503 if is_stale else 200)
+
+
+async def why_stale(parts: Parts, last_complete_at: datetime | None, *, now: datetime) -> str:
+    """What keeps runs from completing: how the newest one ended, or that none came lately. Raises StoreError."""
+    for report in await runs.latest(parts.store, limit=1):
+        began = datetime.fromisoformat(report["started_at"])
+        is_late = now - began > timedelta(seconds=parts.settings.stale_after_s)
+        if not is_late and (last_complete_at is None or began > last_complete_at):
+            return f"the last run {ENDED.get(report['status'], report['status'])}: {report.get('reason', '')}"
+    return NOBODY_CALLS

@@ -8,13 +8,15 @@ from typing import TextIO
 
 import structlog
 
+from app.colours import takes_colours
+
 
 def set_up(style: str | None, *, stream: TextIO | None = None, level: int = logging.INFO) -> None:
     """`json` or `text`; None: text on a terminal, else JSON. Goes to standard error."""
     out = stream or sys.stderr
     is_text = style == "text" or (style is None and out.isatty())
     # Tracebacks without the frames' variables: those hold addresses, and whatever else was at hand.
-    text = structlog.dev.ConsoleRenderer(colors=out.isatty(), exception_formatter=structlog.dev.plain_traceback)
+    text = structlog.dev.ConsoleRenderer(colors=takes_colours(out), exception_formatter=structlog.dev.plain_traceback)
     last = text if is_text else structlog.processors.JSONRenderer()
     tracebacks = structlog.processors.ExceptionRenderer(
         structlog.tracebacks.ExceptionDictTransformer(show_locals=False)

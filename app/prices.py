@@ -56,10 +56,11 @@ def read_prices(text: str) -> dict[str, Price]:
     """
     table: dict[str, Price] = {}
     for entry in filter(None, (part.strip() for part in text.split(","))):
-        model, equals, prices = entry.partition("=")
-        numbers = [_number(number) for number in prices.split("/")]
-        if not model.strip() or not equals or len(numbers) not in (2, 4):
+        model, _, prices = entry.partition("=")
+        written = prices.split("/")
+        if not model.strip() or len(written) not in (2, 4):
             raise BadPrices(f"{entry[:60]!r} is not MODEL=INPUT/OUTPUT or MODEL=INPUT/OUTPUT/CACHE_WRITE/CACHE_READ")
+        numbers = [_number(number) for number in written]
         if len(numbers) == 2:
             numbers += [numbers[0] * Decimal("1.25"), numbers[0] / 10]
         table[model.strip()] = Price(*numbers)

@@ -6,14 +6,15 @@ import json
 import sys
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 import click
-from rich import box
-from rich.console import Console, RenderableType
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from app.colours import takes_colours
+from app.columns import NOTHING, Columns
 from scan.reasons import plain_line
 
 PIPED_WIDTH = 100
@@ -25,21 +26,24 @@ def console() -> Console:
     if not sys.stdout.isatty():
         return Console(width=PIPED_WIDTH, color_system=None, highlight=False, emoji=False)
     seen = Console(highlight=False, emoji=False)
-    return Console(width=min(seen.width, TERMINAL_MAX_WIDTH), highlight=False, emoji=False)
+    colours: Literal["auto"] | None = "auto" if takes_colours(sys.stdout) else None
+    width = min(seen.width, TERMINAL_MAX_WIDTH)
+    return Console(width=width, color_system=colours, highlight=False, emoji=False)
+
+
+def say(text: str, *, err: bool = False, nl: bool = True, **style: Any) -> None:
+    """One line, styled as click does it where the stream takes colours."""
+    stream = sys.stderr if err else sys.stdout
+    click.echo(click.style(text, **style) if takes_colours(stream) else text, err=err, nl=nl)
 
 
 def show_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
-    """A table of plain cells; None is a dash, an instant its minute in UTC."""
-    drawn = Table(box=box.SIMPLE, pad_edge=False, show_edge=False)
-    for position, head in enumerate(heads):
-        drawn.add_column(Text(head), no_wrap=position == 0, overflow="fold")
-    for row in rows:
-        drawn.add_row(*map(cell, row))
-    return drawn
+def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> Columns:
+    """A table of plain cells; None is a dash, an instant its minute in UTC. What is long belongs into the last one."""
+    return Columns(heads, [[cell(value) for value in row] for row in rows])
 
 
 def pairs(facts: Sequence[tuple[str, object]]) -> Table:
@@ -52,12 +56,12 @@ def pairs(facts: Sequence[tuple[str, object]]) -> Table:
     return drawn
 
 
-def cell(value: object) -> RenderableType:
+def cell(value: object) -> Text:
     match value:
         case None | "":
-            return Text("-")
+            return Text(NOTHING)
         case datetime():
-            return Text(minute(value), no_wrap=True)
+            return Text(minute(value))
         case Text():
             return value
         case _:

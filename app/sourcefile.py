@@ -23,7 +23,7 @@ def file_of(configured: Path | None) -> Path:
 def text_of(file: Path) -> str:
     """The list that an entry is added to; the shipped one where there is no file yet. Raises BadSources."""
     try:
-        return (file if file.exists() else SHIPPED).read_text("utf-8")
+        return (file if file.exists() else SHIPPED).read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise BadSources(f"{file.name}: cannot be read ({type(error).__name__})") from error
 

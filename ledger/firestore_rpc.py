@@ -28,8 +28,9 @@ from google.cloud.firestore_v1.types import (
 from grpc import StatusCode
 
 from ledger.firestore_pb import snapshot, version_text
-from ledger.store import Refused, Snapshot, StoreError, Unreachable, meter
+from ledger.store import Refused, Snapshot, Unreachable, meter
 
+DEFAULT_DATABASE = "(default)"
 TRIES_MAX = 3
 PAUSES_S = (0.2, 1.0)  # before the second and the third try, times 0.5 to 1.5
 TRY_TIMEOUT_S = 6.0
@@ -94,7 +95,7 @@ class FirestoreRpc:
                 code for code in codes if code not in NO_EFFECT and code not in _PASSING and code is not StatusCode.OK
             ]
             if bad:
-                raise _refused(bad[0], "")
+                raise Refused(self._words(bad[0], ""))
             passing = [code for code in codes if code in _PASSING]
             left[:] = [i for i, code in zip(left, codes, strict=True) if code in _PASSING]
             if passing:
@@ -168,11 +169,21 @@ class FirestoreRpc:
             except GoogleAPICallError as error:
                 code = error.grpc_status_code or StatusCode.UNKNOWN
                 if code not in _PASSING:
-                    raise _refused(code, error.message or "") from None  # its text may name a document
+                    raise Refused(self._words(code, error.message or "")) from None  # its text may name a document
                 last = code
             except GoogleAuthError as error:
                 raise Unreachable(f"Firestore: no access token ({type(error).__name__})") from None
-        raise Unreachable(_words(last, ""))
+        raise Unreachable(self._words(last, ""))
+
+    def _words(self, code: StatusCode, message: str) -> str:
+        link = _INDEX_LINK.search(message)
+        hint = _HINTS.get(code)
+        emulator = os.environ.get("FIRESTORE_EMULATOR_HOST")
+        if emulator and code in (StatusCode.UNAVAILABLE, StatusCode.DEADLINE_EXCEEDED):
+            hint = f"is an emulator running at {emulator} (FIRESTORE_EMULATOR_HOST)?"
+        place = self._project if self._database == DEFAULT_DATABASE else f"{self._project}/{self._database}"
+        parts = [f"Firestore, project {place}: {code.name}", hint, link and link[0]]
+        return "; ".join(part for part in parts if part)
 
     async def _client(self) -> AsyncClient:
         loop = asyncio.get_running_loop()
@@ -208,13 +219,3 @@ def _wrap(kind: Any, **content: Any) -> Any:
 
 def _raw(answer: Any) -> Any:
     return type(answer).pb(answer)
-
-
-def _refused(code: StatusCode, message: str) -> StoreError:
-    return Refused(_words(code, message))
-
-
-def _words(code: StatusCode, message: str) -> str:
-    link = _INDEX_LINK.search(message)
-    parts = [f"Firestore: {code.name}", _HINTS.get(code), link and link[0]]
-    return "; ".join(part for part in parts if part)

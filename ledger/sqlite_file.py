@@ -7,6 +7,7 @@ commit is durable. Safe for many tasks, several event loops and several processe
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import sqlite3
 import time
@@ -23,6 +24,7 @@ GROUP_MAX_CALLS = 256  # how many waiting writes share a transaction
 BUSY_TIMEOUT_S = 10.0  # how long a write waits for another process
 OPEN_TRIES_MAX = 100  # the switch to WAL does not wait for a busy file; several processes start at once
 OPEN_PAUSE_S = 0.05
+_HINTS = {errno.ENOENT: "does its folder exist?", errno.EISDIR: "name a file in it"}
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
@@ -135,7 +137,8 @@ def _open(path: Path, schema: Sequence[str]) -> sqlite3.Connection:
         # The file holds addresses: readable by its owner only. SQLite gives its side files the same mode.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as error:
-        raise Unreachable(f"cannot open {path}: {error.strerror}; does its folder exist?") from error
+        hint = _HINTS.get(error.errno or 0, "may this user write it?")
+        raise Unreachable(f"cannot open {path.absolute()}: {error.strerror}; {hint}") from error
     connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
     try:
         _into_wal(connection, path)
@@ -157,7 +160,7 @@ def _into_wal(connection: sqlite3.Connection, path: Path) -> None:
             time.sleep(OPEN_PAUSE_S)
             continue
         if mode != "wal":
-            raise Refused(f"{path} cannot use a write-ahead log (is it on a network drive?)")
+            raise Refused(f"{path.absolute()} cannot use a write-ahead log (is it on a network drive?)")
         return
 
 
@@ -173,7 +176,7 @@ def _make_schema(connection: sqlite3.Connection, schema: Sequence[str]) -> None:
 
 
 def _as_store_error(error: sqlite3.Error, path: Path) -> StoreError:
-    text = str(error)
+    text, path = str(error), path.absolute()
     if isinstance(error, sqlite3.OperationalError) and ("locked" in text or "busy" in text):
         return Unreachable(f"{path} was busy for {BUSY_TIMEOUT_S:g} s: {text}")
     if isinstance(error, sqlite3.OperationalError) and ("unable to open" in text or "disk I/O" in text):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import ssl
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from types import TracebackType
@@ -131,8 +132,8 @@ class Fetcher:
             return Failed(Health.MALFORMED, f"the body is larger than {body_max_bytes} bytes: {shown(url)}")
         except BadEncoding as error:
             return Failed(Health.MALFORMED, f"{error}: {shown(url)}")
-        except (httpx2.TransportError, OSError) as error:  # its text may quote the request; its class is enough
-            return Failed(Health.UNREACHABLE, f"{type(error).__name__}: {shown(url)}")
+        except (httpx2.TransportError, OSError) as error:
+            return Failed(Health.UNREACHABLE, f"{_what_ended(error)}: {shown(url)}")
 
     async def _follow(self, url: httpx2.URL, ask: Ask) -> Fetch:
         first = url
@@ -183,3 +184,23 @@ class Fetcher:
         except OSError as error:
             return Failed(Health.UNREACHABLE, f"the file cannot be read ({type(error).__name__}): {shown(url)}")
         return Fetched(url, body, "", hashlib.sha256(body).hexdigest())
+
+
+def _what_ended(error: Exception) -> str:
+    """In our words: an exception's text may quote the request."""
+    cause: BaseException | None = error
+    while cause is not None:
+        match cause:
+            case ssl.SSLCertVerificationError():
+                return "the certificate is not trusted"
+            case ssl.SSLError():
+                return "no TLS connection"
+            case ConnectionRefusedError():
+                return "connection refused"
+        cause = cause.__cause__ or cause.__context__
+    match error:
+        case httpx2.ConnectError():
+            return "no connection"
+        case httpx2.ProtocolError():
+            return "what came is not HTTP, or not all of it"
+    return "the connection was lost"

@@ -14,9 +14,10 @@ import click
 
 from app import logs
 from app.cli.errors import Mistake, Trouble
+from app.cli.stopping import say_stopping
 from app.report import Status
 from app.settings import Settings, load
-from app.shown import console, pairs, show_json
+from app.shown import console, pairs, say, show_json
 from app.told import headline, lines
 from app.wiring import wired
 
@@ -66,14 +67,25 @@ async def _run(settings: Settings, *, wall_s: float, watch: Callable[[str], None
 
     def stop() -> None:
         runs.cut()
-        for number in STOP_SIGNALS:  # a second one ends the process at once
+        say_stopping()
+        on_signals(at_once)
+
+    def at_once() -> None:
+        runs.cancel()
+        for number in STOP_SIGNALS:  # a third one ends the process, whatever holds it
             loop.remove_signal_handler(number)
 
-    async with wired(settings) as parts:
+    def on_signals(act: Callable[[], None]) -> None:
         for number in STOP_SIGNALS:
-            loop.add_signal_handler(number, stop)
-        return await runs.run(replace(parts, watch=watch) if watch else parts, wall_s=wall_s)
+            loop.add_signal_handler(number, act)
+
+    async with wired(settings) as parts:
+        on_signals(stop)
+        try:
+            return await runs.run(replace(parts, watch=watch) if watch else parts, wall_s=wall_s)
+        except asyncio.CancelledError as error:
+            raise Trouble("stopped at once; the next run does the rest") from error
 
 
 def _say_stage(stage: str) -> None:
-    click.secho(f"  {stage} ...", dim=True, err=True)
+    say(f"  {stage} ...", dim=True, err=True)

@@ -12,7 +12,7 @@ from app.doctor import examine
 from app.domain import Level, Line, system_txt
 from app.environment import BadSetting
 from app.settings import load
-from app.shown import counted, show_json
+from app.shown import counted, say, show_json
 from app.wiring import wired
 from scan.reasons import plain_line
 from scan.sources.config import BadSources
@@ -45,23 +45,23 @@ def doctor(context: click.Context, as_json: bool) -> None:
         context.exit(1)
 
 
-async def _examined(say: Callable[[Line], None]) -> list[Line]:
+async def _examined(tell: Callable[[Line], None]) -> list[Line]:
     lines: list[Line] = []
     try:
         async with wired(load()) as parts:
             async for line in examine(parts, txt=system_txt):
-                say(line)
+                tell(line)
                 lines.append(line)
     except (BadSetting, BadSources) as error:
         name = "settings" if isinstance(error, BadSetting) else "sources"
         lines.append(Line(Level.FAIL, name, str(error), "mend it and ask again: the rest could not be looked at"))
-        say(lines[-1])
+        tell(lines[-1])
     return lines
 
 
 def _say(line: Line) -> None:
-    level = click.style(f"{line.level:<5}", fg=COLOURS[line.level])
-    click.echo(f"{level} {line.name:<{NAME_WIDTH}} {plain_line(line.what)}")
+    say(f"{line.level:<5} ", nl=False, fg=COLOURS[line.level])
+    click.echo(f"{line.name:<{NAME_WIDTH}} {plain_line(line.what)}")
     if line.mend:
         click.echo(f"{'':<{NAME_WIDTH + 6}} -> {plain_line(line.mend)}")
 

@@ -11,12 +11,15 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
+from app.cli.errors import Mistake, Trouble
 from app.drill.count import Verdict
+from app.shown import console, table
 
 NAMES = ("twice", "overlap", "kill", "faults", "clock", "all")
 SHOWN_MAX = 10
+FIGURES = ("letters", "alerts twice", "digest copies", "unclear, listed")  # those with a column
 STEPS = 20  # about so often new jobs appear in a drill
 
 
@@ -56,6 +59,8 @@ def drill(
     from app.drill.page import page  # the drill is not needed by any other command
     from app.drill.scenes import SCENES, Options, perform
 
+    if report_file is not None:
+        _check(report_file)
     seed = secrets.randbelow(1_000_000) if seed is None else seed
     err = Console(stderr=True, highlight=False)
     names = list(SCENES) if which == "all" else [which]
@@ -71,15 +76,26 @@ def drill(
         options = Options(seed=seed, people=users, jobs=max(1, jobs // STEPS), rounds=rounds, tell=tell)
         verdicts += [asyncio.run(perform(name, options)) for name in names]
     same = f"--seed {seed} --users {users} --jobs {jobs} --rounds {rounds}"
-    if report_file is not None:
-        report_file.write_text(
-            page(verdicts, seed=seed, again=f"scout drill {which} {same}", made_at=datetime.now(UTC))
-        )
     if as_json:
         click.echo(json.dumps({"seed": seed, "verdicts": [_plain(verdict) for verdict in verdicts]}))
     else:
-        _show(verdicts, seed=seed, same=same, report_file=report_file)
+        _show(verdicts, seed=seed, same=same)
+    if report_file is not None:
+        text = page(verdicts, seed=seed, again=f"scout drill {which} {same}", made_at=datetime.now(UTC))
+        try:
+            report_file.write_text(text, "utf-8")
+        except OSError as error:
+            raise Trouble(f"{report_file} cannot be written: {error.strerror}") from error
+        click.echo(f"The page: {report_file}", err=as_json)
     sys.exit(0 if all(verdict.is_kept for verdict in verdicts) else 1)
+
+
+def _check(report_file: Path) -> None:
+    """Whether the page can be written, before minutes are spent on it. Raises Mistake."""
+    try:
+        report_file.open("a").close()
+    except OSError as error:
+        raise Mistake(f"--report: {report_file} cannot be written: {error.strerror}; name another file") from error
 
 
 def _plain(verdict: Verdict) -> dict[str, object]:
@@ -87,22 +103,17 @@ def _plain(verdict: Verdict) -> dict[str, object]:
     return {"name": verdict.name, "kept": verdict.is_kept, "figures": verdict.figures, "violations": broken}
 
 
-def _show(verdicts: list[Verdict], *, seed: int, same: str, report_file: Path | None) -> None:
-    out = Console(highlight=False, width=None if sys.stdout.isatty() else 100)
-    table = Table(title=f"The drill, seed {seed}", title_justify="left", show_lines=False)
-    for column in ("drill", "verdict", "letters", "alerts twice", "digest copies", "unclear", "what"):
-        table.add_column(column)
-    for verdict in verdicts:
-        figures = verdict.figures
-        told = {"letters", "alerts twice", "digest copies", "unclear, listed"}
-        rest = ", ".join(f"{value} {name}" for name, value in figures.items() if name not in told)
-        table.add_row(
-            verdict.name,
-            "[green]kept[/]" if verdict.is_kept else f"[red]{len(verdict.violations)} broken[/]",
-            *(str(figures.get(name, "-")) for name in ("letters", "alerts twice", "digest copies", "unclear, listed")),
-            rest,
-        )
-    out.print(table)
+def _row(verdict: Verdict) -> tuple[object, ...]:
+    figures = verdict.figures
+    kept = Text("kept", "green") if verdict.is_kept else Text(f"{len(verdict.violations)} broken", "red")
+    rest = ", ".join(f"{value} {name}" for name, value in figures.items() if name not in FIGURES)
+    return verdict.name, kept, *(figures.get(name) for name in FIGURES), rest
+
+
+def _show(verdicts: list[Verdict], *, seed: int, same: str) -> None:
+    out = console()
+    out.print(f"The drill, seed {seed}")
+    out.print(table(("drill", "verdict", *FIGURES, "what"), [_row(verdict) for verdict in verdicts]))
     for verdict in verdicts:
         for violation in verdict.violations[:SHOWN_MAX]:
             job = f", job {violation.job}" if violation.job is not None else ""
@@ -111,8 +122,6 @@ def _show(verdicts: list[Verdict], *, seed: int, same: str, report_file: Path | 
             )
         if len(verdict.violations) > SHOWN_MAX:
             out.print(f"{verdict.name}: and {len(verdict.violations) - SHOWN_MAX} more; see --report")
-    if report_file is not None:
-        out.print(f"The page: {report_file}")
     for verdict in verdicts:
         if not verdict.is_kept:
             out.print(f"Repeat it with: scout drill {verdict.name} {same}", soft_wrap=True)

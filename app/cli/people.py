@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -22,7 +23,8 @@ def as_row(user: User, *, now: datetime) -> tuple[object, ...]:
     search = user.searches.get(DEFAULT_SEARCH, Search())
     hour = "" if user.mode is Mode.INSTANT else f", {user.at} {user.zone}" if user.at else ", default hour"
     keywords = join_keywords((*search.keywords, *search.must))
-    return user.address or DELETED, user.mode + hour, keywords, join_keywords(search.exclude), state(user, now=now)
+    excluded = f", not: {join_keywords(search.exclude)}" if search.exclude else ""
+    return user.address or DELETED, user.mode + hour, state(user, now=now), keywords + excluded
 
 
 def as_json(user: User, *, now: datetime, account: Account | None = None) -> dict[str, Any]:
@@ -51,9 +53,14 @@ def as_json(user: User, *, now: datetime, account: Account | None = None) -> dic
     return shown
 
 
-def show_one(console: Console, user: User, account: Account, *, now: datetime) -> None:
+def show_one(console: Console, user: User, account: Account, *, gone: Collection[str], now: datetime) -> None:
+    """`gone` are the names among the sources of their search that are not configured."""
     rows = ", ".join(f"{count} {name}" for name, count in account.rows.items()) or "none yet"
-    told: list[tuple[str, object]] = [("address", user.address or DELETED), *facts(user, now=now).items()]
+    known = facts(user, now=now)
+    if gone:
+        names = user.searches[DEFAULT_SEARCH].sources
+        known["sources"] = ", ".join(f"{name} (not configured)" if name in gone else name for name in names)
+    told: list[tuple[str, object]] = [("address", user.address or DELETED), *known.items()]
     told += [("since", user.created_at), ("deliveries", rows)]
     if user.catch_up is not None:
         told.append(("catch-up", "waits for the next run"))

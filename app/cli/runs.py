@@ -33,7 +33,7 @@ def runs(last: int, as_json: bool) -> None:
     if as_json:
         show_json(reports)
     elif reports:
-        heads = ("started (UTC)", "status", "took", "read", "failed", "new", "fit", "alerts", "digests", "why")
+        heads = ("started (UTC)", "status", "took", "read", "failed", "new", "fit", "alerts", "digests", "rows, why")
         console().print(table(heads, [_row(report) for report in reports]))
     else:
         click.echo("No run yet. Run one: scout cron")
@@ -56,5 +56,11 @@ def _row(report: Mapping[str, Any]) -> tuple[object, ...]:
         report["matches"]["fit"],
         mail["alerts"],
         mail["digests"],
-        report.get("reason"),
+        "; ".join(filter(None, (_trouble(mail), report.get("reason")))),
     )
+
+
+def _trouble(mail: Mapping[str, Any]) -> str:
+    """The delivery rows that came to no good end: `rows: 2 deferred, 1 unclear`. Mostly none: no columns."""
+    counts = ", ".join(f"{mail[name]} {name}" for name in ("deferred", "failed", "unclear") if mail[name])
+    return f"rows: {counts}" if counts else ""

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
+import re
 import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
 import click
 import uvicorn
 
+from app import dotenv
 from app.cli.errors import Mistake
 from app.settings import load
 from scan.sources.config import load as load_sources
 
+SECRET = "SCOUT_CRON_SECRET"
+# Reads a plain word out of .env as app.dotenv does, quoted or not; others are not worth a longer line.
+_PLAIN = re.compile(r"[A-Za-z0-9._~+/=-]+")
+_SED = rf"s|^[[:space:]]*(export[[:space:]]+)?{SECRET}=[\"']?([A-Za-z0-9._~+/=-]+).*|\2|p"
 EVERYWHERE = ("0.0.0.0", "::", "")
 
 
@@ -85,6 +93,14 @@ class _Server(uvicorn.Server):
         if self.started:
             self._ready()
 
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if not self.should_exit:
+            from app.cli.stopping import say_stopping
+
+            # In the loop's next round: a handler may have interrupted somebody who writes there.
+            asyncio.get_running_loop().call_soon_threadsafe(say_stopping)
+        super().handle_exit(sig, frame)
+
 
 def _listen(host: str, port: int) -> socket.socket:
     try:
@@ -98,8 +114,21 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _say(host: str, port: int) -> None:
     reached = "127.0.0.1" if host in EVERYWHERE else f"[{host}]" if ":" in host else host
-    click.echo(f"Scout listens on http://{reached}:{port} (Ctrl-C stops it, once a run in flight is settled). One run:")
-    click.echo(f'  curl -H "Authorization: Bearer $SCOUT_CRON_SECRET" http://{reached}:{port}/cron')
+    secret, where = _secret_words()
+    click.echo(f"Scout listens on http://{reached}:{port} (Ctrl-C stops it, once a run in flight is settled).")
+    click.echo(f"One run{where}:")
+    click.echo(f'  curl -H "Authorization: Bearer {secret}" http://{reached}:{port}/cron')
+
+
+def _secret_words() -> tuple[str, str]:
+    """How a shell names the secret without showing it, and where that works."""
+    file = Path(".env")
+    kept = dotenv.read(file).get(SECRET, "") if file.is_file() else ""
+    if not kept or kept != os.environ.get(SECRET):
+        return f"${SECRET}", ""
+    if _PLAIN.fullmatch(kept):
+        return f'$(sed -nE "{_SED}" .env | tail -n 1)', ", from another terminal in this folder"
+    return f"${SECRET}", f", with {SECRET} as in .env"
 
 
 def _end(_number: int, _frame: FrameType | None) -> NoReturn:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from app.cli.errors import Mistake, OneLine
-from app.cli.trials import add, test
+from app.cli.trials import ADD_ONE, add, must_be_there, test
 from app.parts import Parts, utc_now
 from app.settings import load
 from app.shown import console, minute, show_json, table
@@ -67,6 +67,7 @@ def resume_(name: str) -> None:
 
 async def _resumed(name: str) -> SourceState | None:
     async with wired(load()) as parts:
+        must_be_there(name, parts)
         return await resume(parts.store, name, now=utc_now())
 
 
@@ -74,8 +75,10 @@ def _list(*, as_json: bool) -> None:
     found, unreadable = asyncio.run(_found())
     if as_json:
         show_json(found)
+    elif not found:
+        click.echo(f"No source is configured. {ADD_ONE}")
     else:
-        heads = ("source", "health", "last success (UTC)", "next poll (UTC)", "failures", "reason")
+        heads = ("source", "health", "last success", "next poll (UTC)", "failures", "reason")
         console().print(table(heads, [_row(source) for source in found]))
     for reason in unreadable:
         click.echo(f"scout: {reason}", err=True)

@@ -9,7 +9,7 @@ import click
 
 from app.cli.errors import Mistake, Trouble
 from app.cli.trial import interval, show_answer
-from app.parts import utc_now
+from app.parts import Parts, utc_now
 from app.settings import Settings, load
 from app.shown import console, pairs
 from app.sourcefile import file_of, text_of, with_entry, write
@@ -19,6 +19,7 @@ from scan.posting import Answer, Failed, Source
 from scan.sources.config import parse
 from scan.sources.kind import SourceConfig
 
+ADD_ONE = "Add one: scout sources add URL; without SCOUT_SOURCES the shipped list is watched"
 LOOK_S = 20.0  # a look at a URL, and a poll
 
 
@@ -57,6 +58,8 @@ def add(url: str, name: str | None, id_rule: str | None, dry_run: bool) -> None:
       scout sources add https://jobs.lever.co/example
       scout sources add https://example.com/jobs.rss --id-rule 'regex:/jobs/([0-9]+)' --dry-run
     """
+    if "://" not in url and not url.startswith("file:"):
+        raise Mistake(f"{url[:200]!r} is no URL; write https://...")
     settings = load()
     file = file_of(settings.sources)
     before = text_of(file)
@@ -81,11 +84,18 @@ def add(url: str, name: str | None, id_rule: str | None, dry_run: bool) -> None:
         click.echo(f"To watch that list instead of the shipped one, set SCOUT_SOURCES={file} (in .env, say).")
 
 
+def must_be_there(name: str, parts: Parts) -> Source:
+    """The configured source of that name. Raises Mistake, which lists the names."""
+    source = parts.sources.get(name)
+    if source is None:
+        there = f"there are {', '.join(parts.sources)}" if parts.sources else f"none is configured. {ADD_ONE}"
+        raise Mistake(f"there is no source {name!r}; {there}")
+    return source
+
+
 async def _tested(name: str) -> tuple[Source, Answer]:
     async with wired(load()) as parts:
-        source = parts.sources.get(name)
-        if source is None:
-            raise Mistake(f"there is no source {name!r}; there are {', '.join(parts.sources)}")
+        source = must_be_there(name, parts)
         return source, await source.poll(SourceState(name, None), now=utc_now(), deadline_s=LOOK_S)
 
 

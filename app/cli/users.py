@@ -16,6 +16,7 @@ from app.account import read_account
 from app.cli.errors import Mistake, OneLine
 from app.cli.gates import gate_options
 from app.cli.people import as_json, as_row, show_one
+from app.hopeless import not_configured, ruled_out
 from app.parts import utc_now
 from app.profile import Changes, Told
 from app.settings import load
@@ -24,7 +25,7 @@ from app.wiring import wired
 from ledger import ids
 from ledger import users as people
 from ledger.addresses import home
-from ledger.records import Mode, User
+from ledger.records import Mode, Search, User
 
 
 @click.group(cls=OneLine)
@@ -84,8 +85,8 @@ def add(email: str, mode: str | None, resume: bool, max_age_h: int | None, **giv
     click.echo("The next run catches up on the last 24 hours: scout cron")
     if told.user.ai and load().anthropic_api_key is None:
         click.echo("scout: verdicts are not available here (ANTHROPIC_API_KEY is not set): keywords decide", err=True)
-    if told.warning:
-        click.echo(f"scout: {told.warning}", err=True)
+    for warning in filter(None, (told.warning, *ruled_out(told.user.searches[profile.DEFAULT_SEARCH]))):
+        click.echo(f"scout: {warning}", err=True)
 
 
 async def _save(email: str, asked: Changes, sources: str | None) -> Told:
@@ -106,9 +107,7 @@ def list_(json_: bool) -> None:
     if json_:
         show_json([as_json(user, now=utc_now()) for user in found])
     elif found:
-        console().print(
-            table(("address", "letters", "keywords", "not", "state"), [as_row(u, now=utc_now()) for u in found])
-        )
+        console().print(table(("address", "letters", "state", "keywords"), [as_row(u, now=utc_now()) for u in found]))
     else:
         click.echo("Nobody yet. Add somebody: scout users add ann@example.com --keywords 'python, fastapi'")
     if unreadable:
@@ -142,10 +141,14 @@ async def _show(email: str, *, json_: bool) -> None:
         if found is None:
             raise _nobody(email)
         account = await read_account(parts.store, uid)
+        search = found.record.searches.get(profile.DEFAULT_SEARCH, Search())
+        gone = not_configured(search, parts.sources.values())
     if json_:
         show_json(as_json(found.record, now=utc_now(), account=account))
     else:
-        show_one(console(), found.record, account, now=utc_now())
+        show_one(console(), found.record, account, gone=gone, now=utc_now())
+        for warning in ruled_out(search):
+            click.echo(f"scout: {warning}", err=True)
 
 
 @users.command()

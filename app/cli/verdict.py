@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from app import evaluation, rescore
-from app.cli.errors import Mistake, OneLine
-from app.evaluation import BadSet, Evaluation, Judged
+from app.cli.errors import Mistake, OneLine, Trouble
+from app.evaluation import SHIPPED, BadSet, Evaluation, Judged
 from app.prices import table as price_table
 from app.settings import Settings, load
 from app.shown import console, counted, pairs, show_json, table
@@ -20,7 +20,6 @@ from app.wiring import judge_of, wired
 from ledger import ids
 from ledger import users as people
 
-SET = Path("tests/verdicts/evaluation.toml")
 SKETCHED_FORM = "a JSON object of case id -> score"
 
 
@@ -31,14 +30,15 @@ def verdict() -> None:
 
 @verdict.command("eval")
 @click.option(
-    "--set", "set_", type=click.Path(path_type=Path), default=SET, show_default=True, help="People and postings."
+    "--set", "set_", type=click.Path(path_type=Path), default=SHIPPED, help="People and postings. Default: Scout's own."
 )
 @click.option("--sketched", type=click.Path(path_type=Path), help="Hand-made answers; no model is asked.")
 @click.option("--json", "json_", is_flag=True, help="Print it as JSON.")
 def eval_(set_: Path, sketched: Path | None, json_: bool) -> None:
     """Put the evaluation set to the model in the settings: agreement, cost, time.
 
-    It costs what its calls cost. With --sketched no model is asked, and no agreement is printed.
+    It costs what its calls cost. With --sketched no model is asked, and no agreement is printed. Exit code 1 if the
+    model had no answer at all.
 
     \b
     Examples:
@@ -56,7 +56,10 @@ def eval_(set_: Path, sketched: Path | None, json_: bool) -> None:
     settings = load()
     if settings.anthropic_api_key is None:
         raise Mistake("ANTHROPIC_API_KEY is not set: there is no model to ask; with --sketched FILE none is needed")
-    _show(asked, asyncio.run(_ask(settings, asked)), settings, json_=json_)
+    judged = asyncio.run(_ask(settings, asked))
+    _show(asked, judged, settings, json_=json_)
+    if not judged.opinions:
+        raise Trouble(f"the model had no answer: {next(iter(judged.faults.values()), 'the set has no case')}")
 
 
 async def _ask(settings: Settings, asked: Evaluation) -> Judged:
@@ -116,7 +119,7 @@ def _show(asked: Evaluation, judged: Judged, settings: Settings, *, json_: bool)
         pairs(
             [
                 ("model", settings.ai_model),
-                ("agreement", f"{agreed} of {len(asked.case)} in the expected band ({agreed / len(asked.case):.0%})"),
+                ("agreement", _agreement(agreed, len(scores), len(asked.case))),
                 ("orders", f"moved a score by {worst:+d} points at most, in {counted(len(moved), 'posting')}"),
                 ("cost", f"${bill.micros / 1e6:.4f} for {counted(judged.calls, 'call')}: "
                          f"{judged.usage.all_input_tokens:,} + {judged.usage.output_tokens:,} tokens"),
@@ -124,6 +127,11 @@ def _show(asked: Evaluation, judged: Judged, settings: Settings, *, json_: bool)
             ]
         )
     )  # fmt: skip
+
+
+def _agreement(agreed: int, answered: int, cases: int) -> str:
+    said = f"{agreed} of {answered} in the expected band ({agreed / answered:.0%})" if answered else "unknown"
+    return said + (f"; {cases - answered} without an answer" if answered < cases else "")
 
 
 @verdict.command("rescore")

@@ -74,8 +74,8 @@ def _show(found: Verified) -> None:
         click.echo("Everything holds.")
         return
     out.print()
-    rows = [(finding.kind, finding.what, finding.outside) for finding in found.findings[:SHOWN_MAX]]
-    out.print(table(("", "what", "known outside as"), rows))
+    rows = [(finding.kind, finding.outside, finding.what) for finding in found.findings[:SHOWN_MAX]]
+    out.print(table(("", "known outside as", "what"), rows))
     click.echo(f"{counted(len(found.findings), 'finding')}; docs/operating.md says what to do.")
 
 

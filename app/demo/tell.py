@@ -124,7 +124,7 @@ def ending(
 
 
 def _who(user: User) -> Text:
-    return Text(f"{user.address}\n{_hour(user)}")
+    return Text(f"{user.address}, {_hour(user)}")
 
 
 def _hour(user: User) -> str:

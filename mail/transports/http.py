@@ -10,7 +10,7 @@ import asyncio
 import json
 import ssl
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 import httpx2
 
 from ledger.lifecycle import Attempt, Outcome
+from mail.transports.causes import causes, place, what_ended
 from mail.transports.connections import Connections
 
 DEADLINE_S = 15.0  # of one attempt, all in all
@@ -117,7 +118,7 @@ class Poster:
                     await _exchange(connection, request, course)
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:  # TimeoutError is an OSError
             if course.status is None:
-                return without_status(error, began=course.began)
+                return without_status(error, began=course.began, where=place(url.host, url.port))
         assert course.status is not None
         return Answer(course.status, course.headers, bytes(course.body))
 
@@ -146,8 +147,11 @@ def _web_address(url: str) -> httpx2.URL:
     return parsed
 
 
-def without_status(error: Exception, *, began: bool) -> Attempt:
-    """The outcome of an attempt that ended before a status line was read. `began`: a byte may have left."""
+def without_status(error: Exception, *, began: bool, where: str) -> Attempt:
+    """The outcome of an attempt that ended before a status line was read. `began`: a byte may have left.
+
+    `where` is the host and port that was asked.
+    """
     what = type(error).__name__  # in our words: an exception's text may hold the other side's, or the key
     if isinstance(error, httpx2.LocalProtocolError):  # raised before its first byte, though the event says begun
         return Attempt(Outcome.REJECTED, f"the request could not be made ({what})")
@@ -155,11 +159,11 @@ def without_status(error: Exception, *, began: bool) -> Attempt:
         reason = "no answer in time" if _is_timeout(error) else "the connection was lost"
         return Attempt(Outcome.UNCLEAR, f"{reason} after the request went out ({what})")
     if _is_about_trust(error):
-        return Attempt(Outcome.PAUSED, "no trustworthy TLS with the mail provider")
+        return Attempt(Outcome.PAUSED, f"no trustworthy TLS with the mail provider ({where})")
     if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL | ValueError):
         return Attempt(Outcome.REJECTED, f"the request could not be made ({what})")
-    reason = "no connection in time" if _is_timeout(error) else "no connection"
-    return Attempt(Outcome.DEFERRED, f"{reason} ({what}); nothing was handed over")
+    reason = "no connection in time" if _is_timeout(error) else what_ended(error)
+    return Attempt(Outcome.DEFERRED, f"{reason} ({where}); nothing was handed over")
 
 
 def retry_after_s(headers: Mapping[str, str], *, now_s: Callable[[], float] = time.time) -> float | None:
@@ -194,10 +198,4 @@ def _is_timeout(error: Exception) -> bool:
 
 def _is_about_trust(error: BaseException) -> bool:
     """A certificate or a protocol that is wrong, not a handshake that was slow or cut off."""
-    return any(isinstance(e, ssl.SSLError) and not isinstance(e, _CUT_OFF) for e in _causes(error))
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
+    return any(isinstance(e, ssl.SSLError) and not isinstance(e, _CUT_OFF) for e in causes(error))

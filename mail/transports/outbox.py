@@ -95,7 +95,9 @@ def _deliver(path: Path, name: str, data: bytes) -> Attempt:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         outcome = Outcome.PAUSED if error.errno in _OPERATORS_FAULT else Outcome.DEFERRED
-        return Attempt(outcome, f"the outbox cannot be written: {os.strerror(error.errno or errno.EIO)}")
+        return Attempt(
+            outcome, f"the outbox {path.absolute()} cannot be written: {os.strerror(error.errno or errno.EIO)}"
+        )
     try:
         _sync_directory(path / "new")
     except OSError as error:
@@ -112,7 +114,9 @@ def _try(path: Path) -> Check:
         trial.unlink()
     except OSError as error:
         why = os.strerror(error.errno or errno.EIO)
-        return Check(False, f"the folder cannot be written: {why}", "give it room and permission, or name another")
+        return Check(
+            False, f"{path.absolute()} cannot be written: {why}", "give it room and permission, or name another"
+        )
     return Check(True, f"letters go to {path}")
 
 

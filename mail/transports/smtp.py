@@ -10,6 +10,7 @@ import asyncio
 import math
 import ssl
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from aiosmtplib import SMTP, SMTPException, SMTPHeloError, SMTPResponseException, SMTPServerDisconnected
@@ -17,6 +18,7 @@ from aiosmtplib import SMTP, SMTPException, SMTPHeloError, SMTPResponseException
 from ledger.lifecycle import Attempt, Outcome
 from mail.envelope import Unsendable, as_bytes, needs_smtputf8, not_sent, recipient, sender
 from mail.letter import Letter
+from mail.transports.causes import place
 from mail.transports.port import Check
 from mail.transports.smtp_phases import Phase, answered, broken, receipt
 from mail.transports.smtp_pool import Idle, hang_up
@@ -26,6 +28,15 @@ DOT_DEADLINE_S = 60.0  # for the answer to it; giving up sooner makes duplicates
 REUSED_ANSWER_S = 5.0  # for a kept connection to show that it is alive
 
 Tls = Literal["none", "starttls", "implicit"]
+
+_MENDS = MappingProxyType(  # for people, by how far a connection came
+    {
+        Phase.CONNECT: "are host and port of SCOUT_MAIL right, and smtps:// only where TLS comes first (port 465)?",
+        Phase.HELLO: "is that a mail server, and may this machine use it?",
+        Phase.STARTTLS: "use port 587 or smtps://, and the host name that its certificate has",
+        Phase.AUTH: "are user and password of SCOUT_MAIL right?",
+    }
+)
 
 
 @dataclass(slots=True)
@@ -65,6 +76,7 @@ class SmtpTransport:
     ) -> None:
         self._host = host
         self._port = port
+        self._where = place(host, port)
         self._username = username
         self._password = password or ""
         self._tls: Tls = tls
@@ -99,7 +111,7 @@ class SmtpTransport:
         try:
             return await self._attempt(wire, course, at_most_s=at_most_s)
         except (SMTPException, OSError, ValueError) as error:  # TimeoutError is an OSError
-            return broken(course.phase, error, wire.recipient)
+            return broken(course.phase, error, wire.recipient, where=self._where)
         finally:
             if course.client is not None:
                 hang_up(course.client, politely=course.phase not in (Phase.DATA, Phase.DOT))
@@ -113,8 +125,8 @@ class SmtpTransport:
             async with asyncio.timeout(min(self._before_dot_s, at_most_s)):
                 await self._open(course)
         except (SMTPException, OSError, ValueError) as error:
-            reason = broken(course.phase, error, "").reason
-            return Check(False, reason, "are host, port, user and password of SCOUT_MAIL right?")
+            reason = broken(course.phase, error, "", where=self._where).reason
+            return Check(False, reason, _MENDS[course.phase])
         finally:
             if course.client is not None:
                 hang_up(course.client, politely=True)

@@ -17,6 +17,7 @@ from aiosmtplib import SMTPResponseException
 
 from ledger.lifecycle import Attempt, Outcome
 from mail.clean import line
+from mail.transports.causes import what_ended
 
 ANSWER_MAX_BYTES = 160
 
@@ -89,17 +90,17 @@ def answered(phase: Phase, code: int, text: str, recipient: str) -> Attempt:
     return Attempt(outcome, reason, suppress=suppress)
 
 
-def broken(phase: Phase, error: Exception, recipient: str) -> Attempt:
-    """The outcome of an attempt that ended with an exception in that phase."""
+def broken(phase: Phase, error: Exception, recipient: str, *, where: str) -> Attempt:
+    """The outcome of an attempt that ended with an exception in that phase. `where` is the server's host and port."""
     if isinstance(error, SMTPResponseException):
         return answered(phase, error.code, error.message, recipient)
     if phase is Phase.DOT:
-        return Attempt(Outcome.UNCLEAR, f"{phase}: {_what(error)} before the mail server answered")
+        return Attempt(Outcome.UNCLEAR, f"{phase}: {what_ended(error)} before the mail server answered")
     if phase in (Phase.CONNECT, Phase.STARTTLS) and _is_about_tls(error):
-        return Attempt(Outcome.PAUSED, f"{phase}: no trustworthy TLS with the mail server")
+        return Attempt(Outcome.PAUSED, f"{phase}: no trustworthy TLS with the mail server ({where})")
     if phase in (Phase.STARTTLS, Phase.AUTH) and not isinstance(error, OSError):
-        return Attempt(Outcome.PAUSED, f"{phase}: the mail server does not offer it")
-    return Attempt(Outcome.DEFERRED, f"{phase}: {_what(error)}; nothing was handed over")
+        return Attempt(Outcome.PAUSED, f"{phase}: the mail server does not offer it ({where})")
+    return Attempt(Outcome.DEFERRED, f"{phase}: {what_ended(error)} ({where}); nothing was handed over")
 
 
 def receipt(text: str, recipient: str) -> str | None:
@@ -113,15 +114,6 @@ def without_addresses(text: str, recipient: str) -> str:
     echo = rf"\S*{local}\S*" if len(local) > 2 else rf"(?<!\w){local}(?!\w)"
     shown = _ADDRESS.sub("(address)", " ".join(text.split()))
     return line(re.sub(echo, "(address)", shown, flags=re.IGNORECASE), ANSWER_MAX_BYTES)
-
-
-def _what(error: Exception) -> str:
-    """In our words: an exception's text may hold the server's."""
-    if isinstance(error, TimeoutError):
-        return "no answer in time"
-    if isinstance(error, ConnectionRefusedError) or isinstance(error.__cause__, ConnectionRefusedError):
-        return "connection refused"
-    return "connection failed or lost"
 
 
 def _is_about_tls(error: Exception) -> bool:

@@ -41,7 +41,7 @@ def load(path: Path | str | None = None, *, environ: Mapping[str, str] | None = 
     if len(data) > FILE_MAX_BYTES:
         raise BadSources(f"{file.name}: larger than {FILE_MAX_BYTES} bytes")
     try:
-        text = data.decode()
+        text = data.decode("utf-8-sig")  # some editors write a mark in front
     except UnicodeDecodeError as error:
         raise BadSources(f"{file.name}: not UTF-8") from error
     return parse(text, where=file.name, environ=environ)

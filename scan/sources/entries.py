@@ -20,6 +20,7 @@ TAG_MAX_CHARS = 60
 TAGS_MAX = 30
 WHAT_MAX_CHARS = 80
 STAND_IN_MAX_CHARS = 100
+SAME_ID = "its id is that of another item: give the feed another id_rule"
 
 
 class BadForm(ValueError):
@@ -55,8 +56,8 @@ class _Draft:
 def read_entries(entries: Sequence[RawEntry], rules: Rules, *, base: str, now: datetime) -> Reading:
     """Postings in the document's order, each with a title and a native id, no id twice: the first one wins.
 
-    What is no job we can use is in `skipped` with a reason, what is beyond ITEMS_MAX too. `base` is the URL that the
-    document came from.
+    What is no job we can use is in `skipped` with a reason; so is what has another's id, and what is beyond ITEMS_MAX.
+    `base` is the URL that the document came from.
     """
     drafts: dict[Names, _Draft] = {}
     skipped: list[Skipped] = []
@@ -70,7 +71,8 @@ def read_entries(entries: Sequence[RawEntry], rules: Rules, *, base: str, now: d
             skipped.append(Skipped(what, draft))
         else:  # copies go before ids are given: a copy must not make its original ambiguous
             drafts.setdefault(draft.names, draft)
-    return Reading(_named(list(drafts.values()), rules.id_rule), tuple(skipped))
+    named = _named(list(drafts.values()), rules.id_rule)
+    return Reading(named.postings, (*skipped, *named.skipped))
 
 
 def title_pattern(form: str | None) -> re.Pattern[str] | None:
@@ -83,14 +85,21 @@ def title_pattern(form: str | None) -> re.Pattern[str] | None:
     return re.compile(pattern.replace(r"\ ", r"\s+"), re.DOTALL)
 
 
-def _named(drafts: list[_Draft], rule: IdRule) -> tuple[Posting, ...]:
+def _named(drafts: list[_Draft], rule: IdRule) -> Reading:
+    """What bears the id of an item before it is no job of its own: a copy of that one, or hidden by the rule."""
     names = [draft.names for draft in drafts]
     ids = native_ids(names, rule)
     aliases = aliases_of(names, rule, ids)
-    postings: dict[str, Posting] = {}
+    first: dict[str, _Draft] = {}
+    postings: list[Posting] = []
+    skipped: list[Skipped] = []
     for draft, id_, others in zip(drafts, ids, aliases, strict=True):
-        postings.setdefault(id_, replace(draft.posting, native_id=id_, aliases=others))
-    return tuple(postings.values())
+        owner = first.setdefault(id_, draft)
+        if owner is draft:
+            postings.append(replace(draft.posting, native_id=id_, aliases=others))
+        elif (owner.names.title, owner.names.link) != (draft.names.title, draft.names.link):
+            skipped.append(Skipped(one_line(draft.names.title, max_chars=WHAT_MAX_CHARS), SAME_ID))
+    return Reading(tuple(postings), tuple(skipped))
 
 
 def _draft(entry: RawEntry, rules: Rules, *, base: str, now: datetime) -> _Draft | str:

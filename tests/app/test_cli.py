@@ -324,7 +324,7 @@ def test_a_list_names_everybody_and_never_the_token(here: Path) -> None:
     said("users", "add", ANN, "--keywords", "python, go", "--mode", "daily", "--zone", "Europe/Rome")
     said("users", "add", "ben@example.com", "--keywords", "cobol", "--not", "java")
     plain, as_json = said("users", "list"), said("users", "list", "--json")
-    assert "ann@example.com   daily, 08:00 Europe/Rome   python, go" in plain
+    assert "ann@example.com  daily, 08:00 Europe/Rome  active  python, go" in plain
     assert [(u["address"], u["searches"]["default"]["keywords"]) for u in json.loads(as_json)] == [
         (ANN, ["python", "go"]), ("ben@example.com", ["cobol"]),
     ]  # fmt: skip
@@ -365,7 +365,7 @@ def test_a_store_that_cannot_be_reached_is_told_in_one_line(here: Path, command:
     done = scout(*command)
     assert (done.exit_code, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()
-    assert line.startswith("scout: the store cannot be used: cannot open nowhere/scout.db")
+    assert line.startswith(f"scout: the store cannot be used: cannot open {here}/nowhere/scout.db: No such file")
 
 
 @pytest.mark.parametrize("store", ["sqlite:///nowhere/scout.db", "firestore://project"])
@@ -438,3 +438,33 @@ def test_a_run_that_is_piped_has_no_colours_and_logs_to_standard_error(trial: Pa
 def test_a_budget_outside_its_bounds_is_refused(here: Path) -> None:
     for budget in ("4", "301"):
         assert mistake("cron", "--budget", budget) == "--budget must be from 5 to 300 seconds (SCOUT_WALL_S)"
+
+
+@pytest.mark.parametrize(
+    ("keywords", "excluded", "never"),
+    [
+        ("python, go", "Python", "'python' never fits: whatever has it has 'Python', which is excluded"),
+        ("senior python developer", "python", "'senior python developer' never fits: whatever has it has 'python', "),
+        ("go", "GO", "'go' never fits: whatever has it has 'GO', which is excluded"),
+    ],
+)
+def test_a_keyword_that_rules_itself_out_is_said(here: Path, keywords: str, excluded: str, never: str) -> None:
+    done = scout("users", "add", ANN, "--keywords", keywords, "--not", excluded)
+    assert done.exit_code == 0
+    assert done.stderr.startswith(f"scout: {never}")
+    assert len(done.stderr.splitlines()) == 1
+    assert never in scout("users", "show", ANN).stderr
+
+
+@pytest.mark.parametrize(
+    ("keywords", "excluded"), [("javascript", "java"), ("go developer", "go"), ("python", "python 2"), ("c", "c++")]
+)
+def test_a_keyword_that_can_do_without_what_is_excluded_is_none(here: Path, keywords: str, excluded: str) -> None:
+    assert scout("users", "add", ANN, "--keywords", keywords, "--not", excluded).stderr == ""
+
+
+def test_a_source_that_is_gone_is_marked(here: Path) -> None:
+    said("users", "add", ANN, "--keywords", "python", "--sources", "remotive, himalayas")
+    (here / "mine.toml").write_text('[[source]]\nname = "remotive"\nkind = "remotive"\n')
+    os.environ["SCOUT_SOURCES"] = "mine.toml"
+    assert "remotive, himalayas (not configured)" in said("users", "show", ANN)

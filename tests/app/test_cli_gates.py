@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app import gates
 from app.gates import GATES
 from ledger.records import Search
 from tests.app.test_cli import ANN, here, mistake, person, said
@@ -74,6 +75,11 @@ def test_a_currency_by_itself_has_the_last_word(here: Path) -> None:
     ("option", "typed", "line"),
     [
         ("--min-hourly", "abc", "'abc' is not an amount; write it as 60, '60 EUR' or '90k a year'"),
+        *(
+            ("--min-hourly", typed, f"{typed!r} is not an amount; write it as 60, '60 EUR' or '90k a year'")
+            for typed in ("60 foo", "6 0", "1e3", "1e400", "60 EUR please", "60 60", "EUR", "60 of 80", "foo 60", "60%")
+        ),
+        ("--min-fixed", "500 oder so", "'500 oder so' is not an amount; write it as 500"),
         ("--min-hourly", "50-60", "'50-60' is not an amount; write it as 60, '60 EUR' or '90k a year'"),
         ("--min-hourly", "500 fixed", "'500 fixed' is not an amount; write it as 60, '60 EUR' or '90k a year'"),
         ("--min-hourly", "-5", "'-5' is not an amount; write it as 60, '60 EUR' or '90k a year'"),
@@ -98,3 +104,27 @@ def test_a_mistake_is_one_line_that_names_the_option(option, typed, line, here: 
 def test_every_gate_of_a_search_has_an_option() -> None:
     asked = set(Search.__dataclass_fields__) - {"keywords", "must", "exclude", "max_age_h", "sources"}
     assert {gate.field for gate in GATES} == asked - {"ai", "about", "ai_threshold"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "amount", "currency"),
+    [
+        ("60", 60, None),
+        ("60.50", 60.5, None),
+        ("60,5 EUR", 60.5, "EUR"),
+        ("$60", 60, "USD"),
+        ("US$ 60 / h", 60, "USD"),
+        ("60€/h", 60, "EUR"),
+        ("EUR 60 per hour", 60, "EUR"),
+        ("60 euro an hour", 60, "EUR"),
+        ("90k a year", 90_000 / 2080, None),
+        ("90 000 EUR a year", 90_000 / 2080, "EUR"),
+        ("90.000 € pro Jahr", 90_000 / 2080, "EUR"),
+        ("90,000/year", 90_000 / 2080, None),
+        ("480 GBP daily", 60, "GBP"),
+    ],
+)
+def test_an_amount_is_read_with_its_currency_and_period(typed: str, amount: float, currency: str | None) -> None:
+    said = gates.typed({"min_hourly": typed})
+    assert said["min_hourly"] == pytest.approx(amount)
+    assert said.get("currency") == currency

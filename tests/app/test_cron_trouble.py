@@ -21,7 +21,7 @@ async def test_a_store_that_nobody_answers_for_is_503_with_the_reason_and_nothin
     async with World(tmp_path, store="firestore://nowhere") as world:
         answer = await world.call()
     assert (answer.status_code, answer.json()["status"]) == (503, "failed")
-    assert answer.json()["reason"] == "the store cannot be used: Firestore: UNAVAILABLE"
+    assert answer.json()["reason"].startswith("the store cannot be used: Firestore, project nowhere: UNAVAILABLE; ")
     assert (world.board.requests, world.mails()) == ([], [])
 
 

@@ -18,10 +18,10 @@ from app import domain
 from app.cli import main
 from app.doctor import examine
 from app.domain import Level, Line, NoDns, records, system_txt
-from ledger import sources
+from ledger import ids, sources, users
 from ledger.collections import SOURCES
 from ledger.documents import encode
-from ledger.records import Health, SourceState
+from ledger.records import Health, Search, SourceState
 from ledger.store import Unreachable
 from tests.dns import Names
 from tests.http_faults import ERRORS, Answer, FaultyApi
@@ -61,6 +61,13 @@ async def test_a_scout_in_good_order_has_nothing_to_mend(world: World) -> None:
     assert await world.dump("locks") == {}
 
 
+async def test_whoever_is_told_of_trouble_is_named_and_nobody_is_a_warning(tmp_path: Path) -> None:
+    async with World(tmp_path, SCOUT_OPERATOR="ops@example.com") as world:
+        assert (await lines_of(world))["operator"] == Line(Level.OK, "operator", "ops@example.com")
+    async with World(tmp_path) as world:
+        assert (await lines_of(world))["operator"].level is Level.WARN
+
+
 async def test_a_store_that_does_not_answer_is_said_and_what_hangs_on_it_is_left_out(world: World) -> None:
     async def down(operation: str, collection: str) -> None:
         raise Unreachable("nobody answered in time")
@@ -90,10 +97,25 @@ async def test_a_source_that_fails_is_named_with_its_reason_and_one_that_was_not
     await world.cron()
     line = (await lines_of(world))["source board"]
     assert line.level is Level.FAIL
-    assert "1 times in a row" in line.what
+    assert "refused, once: http://" in line.what
     states, _ = await sources.every_state(world.store)
     await world.store.put(SOURCES, {"board": {**encode(states[0]), "failures": "many"}})
     assert (await lines_of(world))["sources"].level is Level.FAIL
+
+
+async def test_searches_for_sources_that_are_gone_are_a_warning(world: World) -> None:
+    async def looks_at(address: str, *names: str) -> None:
+        await world.user(address)
+        searches = {"default": Search(("python",), sources=names)}
+        await users.change(world.store, ids.uid_of(address), lambda user: replace(user, searches=searches))
+
+    await looks_at("ann@example.com", "Board")
+    assert "searches" not in await lines_of(world)
+    await looks_at("ben@example.com", "board", "oldboard")
+    await looks_at("cem@example.com", "oldboard")
+    line = (await lines_of(world))["searches"]
+    assert line.level is Level.WARN
+    assert line.what.endswith("@example.com and 1 more: oldboard")
 
 
 async def test_an_outbox_that_cannot_be_written_is_said(tmp_path: Path) -> None:
@@ -163,18 +185,29 @@ async def test_a_clock_that_is_off_by_the_providers_is_said(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("script", "level"),
+    ("script", "level", "mend"),
     [
-        ({}, Level.OK),
-        ({"connect": Say("421 busy")}, Level.FAIL),
-        ({"ehlo": Say("421 no"), "helo": Say("421 no")}, Level.FAIL),
+        ({}, Level.OK, ""),
+        ({"connect": Say("421 busy")}, Level.FAIL, "are host and port of SCOUT_MAIL right"),
+        ({"ehlo": Say("421 no"), "helo": Say("421 no")}, Level.FAIL, "is that a mail server"),
     ],
 )
-async def test_a_mail_server_is_greeted_and_nothing_is_sent(script: Any, level: Level, tmp_path: Path) -> None:
+async def test_a_mail_server_is_greeted_and_nothing_is_sent(
+    script: Any, level: Level, mend: str, tmp_path: Path
+) -> None:
     with ScriptedSmtp(script) as sink:
         async with World(tmp_path, sink=sink) as world:
-            assert (await lines_of(world))["mail smtp"].level is level
+            line = (await lines_of(world))["mail smtp"]
+        assert (line.level, line.mend.startswith(mend)) == (level, True)
         assert sink.bodies == 0
+
+
+async def test_a_mail_server_without_encryption_is_answered_with_what_has_it(tmp_path: Path) -> None:
+    with ScriptedSmtp() as sink:  # offers no STARTTLS
+        async with World(tmp_path, SCOUT_MAIL=f"smtp://me:pa55word@127.0.0.1:{sink.port}") as world:
+            line = (await lines_of(world))["mail smtp"]
+    assert line.what == f"starttls: the mail server does not offer it (127.0.0.1:{sink.port})"
+    assert line.mend.startswith("use port 587 or smtps://")
 
 
 async def test_spf_dkim_and_dmarc_are_read_from_dns(names: Names) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ledger.lifecycle import Attempt
+import structlog
+
+from ledger.lifecycle import Attempt, Outcome
 from ledger.store import Unreachable
 from mail.letter import Letter
 from tests.cases.test_b_lost_mail import news_for
@@ -63,6 +65,37 @@ async def test_a_run_that_was_skipped_cut_or_failed_is_not_a_complete_one(world:
     assert await health(world) == (503, "stale")
 
 
+async def test_it_says_why_no_run_completes_while_somebody_calls(each_world: World) -> None:
+    world = each_world
+    await news_for(world, "a@example.com", "b@example.com")
+
+    async def said() -> str:
+        reason = (await world.call("/healthz", headers={})).json()["reason"]
+        assert isinstance(reason, str)
+        return reason.removeprefix("no complete run for too long: ")
+
+    world.after(minutes=50)
+    assert await said() == "is anybody calling /cron?"
+
+    async def refuse(_letter: Letter, _go: Go) -> Attempt:
+        return Attempt(Outcome.PAUSED, "auth: the mail server answered 535")
+
+    world.intercept(refuse)
+    assert (await world.call()).status_code == 503
+    assert await said() == "the last run failed: mail is paused: auth: the mail server answered 535"
+
+    async def cut(_letter: Letter, _go: Go) -> Attempt:
+        world.app.state.runs.cut()
+        return Attempt(Outcome.DEFERRED, "greylisted")
+
+    world.intercept(cut)
+    world.after(minutes=20)
+    assert (await world.cron())["status"] == "partial"
+    assert await said() == "the last run was partial: the next call does the rest"
+    world.after(minutes=46)
+    assert await said() == "is anybody calling /cron?"
+
+
 async def test_it_asks_for_no_secret_and_tells_none(world: World) -> None:
     answer = await world.call("/healthz", headers={})
     assert set(answer.json()) == {"status", "last_complete_at", "age_s", "stale_after_s"}
@@ -74,5 +107,7 @@ async def test_a_store_that_does_not_answer_is_told(world: World) -> None:
         raise Unreachable("nobody answers")
 
     world.spy(fail)
-    answer = await world.call("/healthz", headers={})
+    with structlog.testing.capture_logs() as logged:
+        answer = await world.call("/healthz", headers={})
     assert (answer.status_code, answer.json()["reason"]) == (503, "the store cannot be used: nobody answers")
+    assert logged == [{"event": "store failed", "reason": "nobody answers", "log_level": "error"}]

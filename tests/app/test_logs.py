@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx2
 import pytest
 import structlog
+from starlette.types import Receive, Scope, Send
 
 from app import logs
 from app.access import AccessLog
@@ -203,3 +205,29 @@ async def test_a_store_that_fails_in_the_middle_is_logged_without_what_it_was_as
     assert "UNAVAILABLE" in told
     assert "someone" not in told
     assert next(iter((await world.dump("users")).keys())).partition("/")[2] not in told
+
+
+@pytest.mark.parametrize(("status", "level"), [(200, "info"), (404, "info"), (500, "error"), (503, "error")])
+async def test_a_request_that_failed_for_our_reasons_is_logged_as_an_error(status: int, level: str) -> None:
+    async def answers(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": status, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    with structlog.testing.capture_logs() as logged:
+        async with httpx2.AsyncClient(
+            transport=httpx2.ASGITransport(app=AccessLog(answers)), base_url="http://scout.test"
+        ) as client:
+            await client.get("/")
+    assert [(line["event"], line["status"], line["log_level"]) for line in logged] == [("request", status, level)]
+
+
+async def test_a_request_without_an_answer_is_logged_as_an_error() -> None:
+    async def breaks(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        raise RuntimeError
+
+    with structlog.testing.capture_logs() as logged, pytest.raises(RuntimeError):
+        async with httpx2.AsyncClient(
+            transport=httpx2.ASGITransport(app=AccessLog(breaks)), base_url="http://scout.test"
+        ) as client:
+            await client.get("/")
+    assert [(line["event"], line["status"], line["log_level"]) for line in logged] == [("request", 0, "error")]

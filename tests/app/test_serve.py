@@ -22,6 +22,8 @@ import httpx2
 import pytest
 
 from ledger import users
+from ledger.collections import LOCKS
+from ledger.lease import LOCK_ID
 from ledger.records import Search, User
 from ledger.sqlite import SqliteStore
 from tests.app import terminal
@@ -34,9 +36,9 @@ WAIT_MAX_S = 20.0
 
 
 def listening(process: subprocess.Popen[str]) -> tuple[str, str]:
-    """(where it listens, all that it printed by then): two lines, once it is ready."""
+    """(where it listens, all that it printed by then): three lines, once it is ready."""
     assert process.stdout is not None
-    printed = process.stdout.readline() + process.stdout.readline()
+    printed = "".join(process.stdout.readline() for _ in range(3))
     found = re.search(r"http://127\.0\.0\.1:\d+", printed)
     assert found, printed
     return found[0], printed
@@ -62,8 +64,7 @@ def test_a_port_that_is_taken_is_told_in_one_line(tmp_path: Path) -> None:
 
 
 def test_it_says_where_it_listens_and_logs_requests_without_what_may_be_secret(tmp_path: Path) -> None:
-    (tmp_path / ".env").write_text(f'SCOUT_CRON_SECRET="{SECRET}"\n')
-    with terminal.started(tmp_path, "serve", "--port", "0") as process:
+    with terminal.started(tmp_path, "serve", "--port", "0", SCOUT_CRON_SECRET=SECRET) as process:
         url, printed = listening(process)
         with httpx2.Client(base_url=url) as client:
             assert client.get("/cron", params={"secret": SECRET}).status_code == 401
@@ -77,6 +78,39 @@ def test_it_says_where_it_listens_and_logs_requests_without_what_may_be_secret(t
     requests = [(e["method"], e["route"], e["status"]) for e in events(tmp_path) if e["event"] == "request"]
     assert requests == [("GET", "/cron", 401), ("GET", "/healthz", 200), ("GET", "(none)", 404)]
     assert SECRET not in printed + (tmp_path / "stderr").read_text()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"SCOUT_CRON_SECRET={SECRET}",
+        f'SCOUT_CRON_SECRET="{SECRET}" # mine',
+        f"  export SCOUT_CRON_SECRET='{SECRET}'",
+        f"SCOUT_CRON_SECRET={SECRET}  # mine",
+        f"SCOUT_CRON_SECRET=an-earlier-secret-of-mine\nSCOUT_CRON_SECRET={SECRET}\r",
+    ],
+)
+def test_the_line_that_it_prints_works_as_it_stands(tmp_path: Path, line: str) -> None:
+    (tmp_path / ".env").write_text(f"PORT=8123\n{line}\nSCOUT_SOURCES=none.toml\n", newline="")
+    (tmp_path / "none.toml").write_text("")
+    with terminal.started(tmp_path, "serve", "--port", "0") as process:
+        _, printed = listening(process)
+        curl = printed.splitlines()[-1].strip()
+        assert (curl.startswith("curl -H "), SECRET in printed) == (True, False)
+        done = subprocess.run(
+            ["sh", "-c", curl], cwd=tmp_path, env=terminal.environ({}), capture_output=True, text=True, check=False
+        )
+    assert json.loads(done.stdout)["status"] == "completed"
+
+
+@pytest.mark.parametrize("secret", ["an odd secret, with blanks", "hash#in-the-middle-of-it"])
+def test_a_secret_that_no_short_line_reads_is_named_and_not_shown(tmp_path: Path, secret: str) -> None:
+    (tmp_path / ".env").write_text(f"SCOUT_CRON_SECRET='{secret}'\n")
+    with terminal.started(tmp_path, "serve", "--port", "0") as process:
+        _, printed = listening(process)
+    assert "One run, with SCOUT_CRON_SECRET as in .env:\n" in printed
+    assert 'Bearer $SCOUT_CRON_SECRET"' in printed
+    assert secret not in printed
 
 
 def wait_until(what: Any) -> None:
@@ -98,11 +132,11 @@ async def sign_up(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def slow_mail(folder: Path) -> Iterator[tuple[ScriptedSmtp, dict[str, str]]]:
+def slow_mail(folder: Path, *, answer_s: float = 0.3) -> Iterator[tuple[ScriptedSmtp, dict[str, str]]]:
     """A mail server that takes its time, a board with one job that is fresh for all, and settings with both."""
     date = format_datetime(datetime.now(UTC) - timedelta(hours=1))  # a new profile catches up on it
     item = f"<item><title>Python job</title><guid>1</guid><pubDate>{date}</pubDate></item>"
-    with Board() as board, ScriptedSmtp({"dot": Say(delay_s=0.3)}) as sink:
+    with Board() as board, ScriptedSmtp({"dot": Say(delay_s=answer_s)}) as sink:
         url = board.serve("/feed.xml", f"<rss version='2.0'><channel><title>x</title>{item}</channel></rss>")
         (folder / "s.toml").write_text(f'[[source]]\nname = "b"\nkind = "feed"\nurl = "{url}"\nmin_interval_s = 0\n')
         yield (
@@ -142,6 +176,7 @@ async def test_told_to_end_a_server_stops_its_run_between_people_and_the_next_ru
             process.send_signal(number)
             stopped_between_people(answer.result(WAIT_MAX_S).json(), sink)
             assert process.wait(WAIT_MAX_S) == 0
+        assert [event["event"] for event in events(tmp_path)].count("stopping") == 1
         does_the_rest(tmp_path, sink, env)
 
 
@@ -154,4 +189,21 @@ async def test_told_to_end_a_run_at_the_keyboard_stops_between_people_too(tmp_pa
             printed, _ = process.communicate(timeout=WAIT_MAX_S)
             assert process.returncode == 0
             stopped_between_people(json.loads(printed), sink)
+        assert [event["event"] for event in events(tmp_path)].count("stopping") == 1
         does_the_rest(tmp_path, sink, env)
+
+
+async def test_told_twice_a_run_at_the_keyboard_ends_at_once_and_gives_its_lease_back(tmp_path: Path) -> None:
+    await sign_up(tmp_path)
+    with slow_mail(tmp_path, answer_s=WAIT_MAX_S) as (sink, env):
+        with terminal.started(tmp_path, "cron", "--json", **env) as process:
+            wait_until(lambda: sink.bodies)
+            process.send_signal(signal.SIGINT)
+            wait_until(lambda: '"stopping"' in (tmp_path / "stderr").read_text())
+            process.send_signal(signal.SIGINT)
+            assert (process.communicate(timeout=WAIT_MAX_S)[0], process.returncode) == ("", 1)
+        said = (tmp_path / "stderr").read_text().splitlines()
+        assert said[-1] == "scout: stopped at once; the next run does the rest"
+    store = SqliteStore(tmp_path / "scout.db", clock=lambda: datetime.now(UTC))
+    assert await store.get(LOCKS, [LOCK_ID]) == {}
+    await store.close()

@@ -37,6 +37,12 @@ BAD: list[tuple[str, str]] = [
     ("SCOUT_MAIL", f"smtp://me:{SECRET}@"),
     ("SCOUT_MAIL", f"smtp://me:{SECRET}@host:port"),
     ("SCOUT_MAIL", f"smtp://me:{SECRET}@host:0"),
+    ("SCOUT_MAIL", "smtp://me@host"),
+    ("SCOUT_MAIL", "smtps://me:@host"),
+    ("SCOUT_MAIL", f"smtp://:{SECRET}@host"),
+    ("SCOUT_MAIL", f"smtp://me:{SECRET}%@host"),
+    ("SCOUT_MAIL", f"smtp://me:{SECRET}%zz@host"),
+    ("SCOUT_MAIL", f"smtp://me:{SECRET}%ff@host"),
     ("SCOUT_MAIL", f"imap://me:{SECRET}@host"),
     ("SCOUT_MAIL", "sendgrid:key"),
     ("SENDGRID_API_KEY", f"{SECRET} twice"),
@@ -79,6 +85,9 @@ BAD: list[tuple[str, str]] = [
     ("SCOUT_DIGEST_CAP", "٢٠"),  # digits, but not ours
     ("SCOUT_STALE_AFTER_S", "59"),
     ("SCOUT_OPERATOR", "ops"),
+    ("SCOUT_OPERATOR", "a@b.example,c@d.example"),
+    ("SCOUT_OPERATOR", "Ops <ops@example.com>"),
+    ("SCOUT_OPERATOR", "ops@example.com\nBcc: x@example.com"),
     ("SCOUT_LOG", "loud"),
     ("PORT", "0"),
     ("PORT", "65536"),
@@ -101,9 +110,30 @@ def test_every_setting_that_can_be_wrong_is_in_the_list_above() -> None:
     assert {name for name, _ in BAD if name in {*NAMES, *WELL_KNOWN}} == {*NAMES, *WELL_KNOWN} - ANY_VALUE
 
 
-def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(BadSetting, match="SCOUT_CRON_SECRET, SCOUT_STORE"):
-        load({"SCOUT_CRON_SECERT": "0123456789abcdef"})
+def test_an_unknown_name_is_answered_with_the_nearest_one_or_with_all() -> None:
+    for near, meant in (
+        ("SCOUT_CRON_SECERT", "SCOUT_CRON_SECRET"),
+        ("SCOUT_SOURCE", "SCOUT_SOURCES"),
+        ("SCOUT_PORT", "PORT"),
+    ):
+        with pytest.raises(BadSetting) as caught:
+            load({near: "0123456789abcdef"})
+        assert str(caught.value) == f"{near} is not a setting of scout; did you mean {meant}?"
+    with pytest.raises(BadSetting, match="known: SCOUT_CRON_SECRET, SCOUT_STORE"):
+        load({"SCOUT_XYZ": "1"})
+
+
+@pytest.mark.parametrize("text", ["x", "x=", "x=1", "x=1/2/3", "=1/2"])
+def test_prices_of_another_form_are_answered_with_the_form(text: str) -> None:
+    with pytest.raises(BadSetting) as caught:
+        load({"SCOUT_AI_PRICES": text})
+    form = "is not MODEL=INPUT/OUTPUT or MODEL=INPUT/OUTPUT/CACHE_WRITE/CACHE_READ"
+    assert str(caught.value) == f"SCOUT_AI_PRICES cannot be read: {text!r} {form}"
+
+
+def test_escapes_in_user_and_password_are_taken_as_they_are_written() -> None:
+    assert load({"SCOUT_MAIL": "smtp://me%40x.example:p%25%40ss@host"}).mail == "smtp://me%40x.example:p%25%40ss@host"
+    assert load({"SCOUT_MAIL": "smtp://host:25"}).mail == "smtp://host:25"
 
 
 def test_line_ends_and_blanks_around_a_value_do_not_count() -> None:
@@ -139,7 +169,7 @@ def test_every_command_says_it_in_one_line_and_exits_with_2(
     monkeypatch.setattr(os, "environ", {"SCOUT_DIGEST_AT": "noon"})
     done = CliRunner().invoke(main, command, catch_exceptions=False)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == "scout: SCOUT_DIGEST_AT not a time of day: 'noon'; write HH:MM, such as 08:00\n"
+    assert done.stderr == "scout: SCOUT_DIGEST_AT is not a time of day: 'noon'; write HH:MM, such as 08:00\n"
 
 
 def test_a_server_started_by_uvicorn_itself_says_it_in_one_line_too(tmp_path: Path) -> None:
@@ -169,6 +199,11 @@ def test_an_env_file_is_read_as_a_shell_would(tmp_path: Path) -> None:
         dotenv.read(dot_env(tmp_path, text))
     read = dotenv.read(dot_env(tmp_path, text.replace("D = not this one\n", "G=v # comment\n")))
     assert read == {"A": "last", "B": "two words", "C": "x # y", "E": "a#b", "F": "", "G": "v"}
+
+
+def test_a_mark_that_an_editor_put_in_front_does_not_count(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("A=1\n", encoding="utf-8-sig")
+    assert dotenv.read(tmp_path / ".env") == {"A": "1"}
 
 
 def test_an_env_file_that_cannot_be_read_never_repeats_what_it_holds(tmp_path: Path) -> None:

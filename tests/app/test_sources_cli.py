@@ -161,3 +161,30 @@ def kept(folder: Path, state: SourceState) -> None:
         await store.close()
 
     asyncio.run(write())
+
+
+@pytest.mark.parametrize("typed", ["foo", "example.com/jobs", "localhost:8000/feed"])
+def test_what_is_no_url_is_answered_with_how_one_is_written(here: Path, typed: str) -> None:
+    done = scout("sources", "add", typed)
+    assert (done.exit_code, done.stderr) == (2, f"scout: {typed!r} is no URL; write https://...\n")
+
+
+@pytest.mark.parametrize("command", ["test", "resume"])
+def test_a_name_that_no_source_has_is_answered_with_the_names(here: Path, command: str) -> None:
+    own_list(here, "".join(f'[[source]]\nname = "{n}"\nkind = "feed"\nurl = "http://127.0.0.1/"\n' for n in "ab"))
+    done = scout("sources", command, "nosuch")
+    assert (done.exit_code, done.stderr) == (2, "scout: there is no source 'nosuch'; there are a, b\n")
+
+
+def test_without_a_source_it_is_said_what_to_do(here: Path) -> None:
+    own_list(here, "")
+    assert said("sources").startswith("No source is configured. Add one: scout sources add URL")
+    assert json.loads(said("sources", "--json")) == []
+    assert "none is configured. Add one: " in scout("sources", "test", "a").stderr
+
+
+def test_two_jobs_with_one_id_are_told_by_the_trial(here: Path, board: Board) -> None:
+    url = board.serve("/f", rss(item("Python developer"), item("Go developer"), item("Go developer")))
+    told = said("sources", "add", url, "--name", "acme", "--id-rule", r"regex:^https://(jobs)", "--dry-run")
+    assert "1 job, 1 skipped." in told
+    assert "skipped: its id is that of another item: give the feed another id_rule" in told

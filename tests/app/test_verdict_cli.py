@@ -19,9 +19,10 @@ from app.report import Report
 from app.told import lines
 from scan.judges.anthropic import AnthropicJudge
 from tests.messages_api import MessagesApi, Play, Posting
+from tests.sinks import refused_port
 
 ROOT = Path(__file__).parents[2]
-SET, SKETCHED = ROOT / "tests/verdicts/evaluation.toml", ROOT / "tests/verdicts/sketched.json"
+SET, SKETCHED = evaluation.SHIPPED, ROOT / "tests/verdicts/sketched.json"
 KEY = "sk-ant-not-a-real-key"
 
 
@@ -46,9 +47,7 @@ async def test_eval_prints_agreement_cost_and_time_of_the_model_in_the_settings(
 ) -> None:
     asked = evaluation.read_set(SET)
     api.scores = {case.title: sum(case.band) // 2 for case in asked.case}
-    code, out, err = await scout(
-        tmp_path, "verdict", "eval", "--set", str(SET), ANTHROPIC_API_KEY=KEY, ANTHROPIC_BASE_URL=api.url
-    )
+    code, out, err = await scout(tmp_path, "verdict", "eval", ANTHROPIC_API_KEY=KEY, ANTHROPIC_BASE_URL=api.url)
     assert code == 0, err
     assert f"of {len(asked.case)} in the expected band" in out
     for part in ("claude-haiku-5-5", "agreement", "orders", "cost", "time", "$0.00", "tokens"):
@@ -74,6 +73,32 @@ async def test_eval_as_json_counts_what_agrees_what_orders_moved_and_what_had_no
     in_band = sum(c.band[0] <= 75 <= c.band[1] for c in asked.case if c.id in said["scores"])
     assert said["agreed"] == in_band
     assert set(said["moved_by_orders"].values()) <= {0}
+
+
+async def test_eval_takes_agreement_over_what_was_answered_and_counts_the_rest(
+    tmp_path: Path, api: MessagesApi
+) -> None:
+    asked = evaluation.read_set(SET)
+    api.plays = [Play(529, kind="overloaded_error")]
+    api.scores = {case.title: sum(case.band) // 2 for case in asked.case}
+    code, out, err = await scout(tmp_path, "verdict", "eval", ANTHROPIC_API_KEY=KEY, ANTHROPIC_BASE_URL=api.url)
+    assert code == 0, err
+    unanswered = out.count("no answer")
+    assert 0 < unanswered < len(asked.case)
+    answered = len(asked.case) - unanswered
+    assert f"of {answered} in the expected band (" in out
+    assert f"; {unanswered} without an answer" in out
+
+
+async def test_eval_without_any_answer_draws_no_agreement_and_fails(tmp_path: Path) -> None:
+    nobody = f"http://127.0.0.1:{refused_port()}"
+    for extra in ((), ("--json",)):
+        code, out, err = await scout(
+            tmp_path, "verdict", "eval", *extra, ANTHROPIC_API_KEY=KEY, ANTHROPIC_BASE_URL=nobody
+        )
+        assert (code, err.startswith("scout: the model had no answer: ")) == (1, True)
+        assert "of 24" not in out
+    assert json.loads(out)["answered"] == 0
 
 
 async def test_sketched_answers_are_called_so_and_no_agreement_is_drawn_from_them(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import socket
 import sqlite3
 from collections.abc import Awaitable, Callable
@@ -46,9 +48,11 @@ async def failures(store: Store, expected: type[StoreError]) -> dict[str, str]:
 async def test_a_firestore_that_nobody_answers_for_is_unreachable_within_seconds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", f"127.0.0.1:{free_port()}")
+    host = f"127.0.0.1:{free_port()}"
+    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", host)
     said = await failures(FirestoreStore("nowhere"), Unreachable)
-    assert set(said.values()) == {"Firestore: UNAVAILABLE"}
+    hint = f"is an emulator running at {host} (FIRESTORE_EMULATOR_HOST)?"
+    assert set(said.values()) == {f"Firestore, project nowhere: UNAVAILABLE; {hint}"}
 
 
 async def test_a_firestore_that_takes_the_call_and_never_answers_is_unreachable_within_seconds(
@@ -58,7 +62,8 @@ async def test_a_firestore_that_takes_the_call_and_never_answers_is_unreachable_
     with socket.create_server(("127.0.0.1", 0)) as silent:  # the kernel connects, nobody reads
         monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", f"127.0.0.1:{silent.getsockname()[1]}")
         said = await failures(FirestoreStore("silent"), Unreachable)
-    assert set(said.values()) <= {"Firestore: DEADLINE_EXCEEDED", "Firestore: UNAVAILABLE"}
+    codes = {text.partition(";")[0] for text in said.values()}
+    assert codes <= {f"Firestore, project silent: {code}" for code in ("DEADLINE_EXCEEDED", "UNAVAILABLE")}
 
 
 def test_the_tries_of_one_firestore_call_end_within_twelve_seconds() -> None:
@@ -73,6 +78,31 @@ async def test_a_file_in_a_missing_folder_is_unreachable_and_says_where(tmp_path
     said = await failures(SqliteStore(path, clock=real_clock), Unreachable)
     assert {str(path) in text and "does its folder exist?" in text for text in said.values()} == {True}
     assert not path.parent.exists()
+
+
+@pytest.mark.parametrize(
+    ("number", "hint"),
+    [
+        (errno.ENOENT, "does its folder exist?"),
+        (errno.EACCES, "may this user write it?"),
+        (errno.EROFS, "may this user write it?"),
+        (errno.EISDIR, "name a file in it"),
+    ],
+)
+async def test_a_file_that_cannot_be_opened_is_named_in_full_with_a_hint_that_fits(
+    number: int, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_arguments: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("ledger.sqlite_file.os.open", refused)
+    store = SqliteStore(Path("scout.db"), clock=real_clock)
+    with pytest.raises(Unreachable) as caught:
+        await store.ping()
+    monkeypatch.undo()
+    assert str(caught.value) == f"cannot open {tmp_path / 'scout.db'}: {os.strerror(number)}; {hint}"
+    await store.close()
 
 
 async def test_a_file_that_is_no_database_is_refused_and_left_as_it_was(tmp_path: Path) -> None:

@@ -105,3 +105,32 @@ def test_the_command_prints_a_table_and_writes_the_page(tmp_path: Path, monkeypa
     told = json.loads(done.stdout.splitlines()[-1])
     assert (told["seed"], told["verdicts"][0]["kept"]) == (4, True)
     assert "every promise was kept" in file.read_text()
+
+
+def test_a_page_that_cannot_be_written_is_said_before_the_drill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.drill.scenes.SCENES", {})  # a drill that begins ends with a KeyError
+    done = CliRunner().invoke(drill, ["twice", "--report", str(tmp_path / "none" / "drill.html")])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("scout: --report: ")
+    assert "No such file or directory" in done.stderr
+
+
+@pytest.mark.timeout(120)
+def test_a_page_that_cannot_be_written_any_more_leaves_the_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "drill.html"
+
+    async def kept(name: str, _options: Options) -> Verdict:
+        file.unlink()
+        file.mkdir()
+        return Verdict(name, {"letters": 7})
+
+    monkeypatch.setattr("app.drill.scenes.perform", kept)
+    done = CliRunner().invoke(drill, ["twice", "--seed", "4", "--report", str(file)])
+    assert done.exit_code == 1
+    assert "kept" in done.stdout
+    assert "7" in done.stdout
+    assert done.stderr.splitlines()[-1] == f"scout: {file} cannot be written: Is a directory"

@@ -95,7 +95,9 @@ async def test_a_failure_before_the_rename_leaves_no_letter_and_says_who_must_ac
 async def test_a_path_that_cannot_be_a_folder_is_the_operators_fault(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     transport = OutboxTransport(tmp_path / "file" / "outbox")
-    assert (await transport.send(letter())).outcome is Outcome.PAUSED
+    attempt = await transport.send(letter())
+    assert attempt.outcome is Outcome.PAUSED
+    assert str(tmp_path / "file" / "outbox") in attempt.reason
     await transport.close()
 
 

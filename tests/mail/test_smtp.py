@@ -135,10 +135,22 @@ async def test_a_broken_connection_is_in_doubt_only_once_the_body_went_out(
 
 
 async def test_nobody_listening_is_provably_not_taken() -> None:
-    async with transport(refused_port()) as one:
+    port = refused_port()
+    async with transport(port) as one:
         result = await one.send(letter())
+        check = await one.check(at_most_s=10)
     assert result.outcome is Outcome.DEFERRED
-    assert "refused" in result.reason
+    assert result.reason == f"connect: connection refused ({HOST}:{port}); nothing was handed over"
+    assert check.what == result.reason
+
+
+async def test_a_host_without_an_address_is_named() -> None:
+    one = SmtpTransport("nobody.invalid", 587)
+    result = await one.send(letter())
+    await one.close()
+    assert result.outcome is Outcome.DEFERRED
+    assert result.reason.startswith("connect: the host name ")
+    assert result.reason.endswith(" (nobody.invalid:587); nothing was handed over")
 
 
 async def test_an_answer_after_the_first_deadline_still_counts_after_the_final_dot() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scan.posting import ITEMS_MAX
+from scan.posting import ITEMS_MAX, Skipped
 from scan.sources.document import read_document
 from scan.sources.entries import BadForm, Reading, Rules, read_entries
 from scan.sources.identity import BadRule, IdRule, Names, parse_rule
@@ -53,6 +53,29 @@ def test_a_guid_or_link_that_two_items_share_names_neither() -> None:
     ]
     shared = {"guid": "same", "link": "https://board.example/"}
     assert _ids(_entry(1, **shared), _entry(2, **shared)) == ["Job 1\nday 1", "Job 2\nday 2"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "shared"),
+    [
+        ("guid", {"guid": "same"}),
+        ("link", {"link": "https://board.example/jobs"}),
+        ("title+date", {"title": "Job", "date_text": "today"}),
+        (r"regex:^https://(board\.example)/", {}),
+    ],
+)
+def test_a_rule_that_gives_two_jobs_one_id_says_so_and_keeps_the_first(rule: str, shared: dict[str, str]) -> None:
+    entries = [_entry(n, **shared) for n in (1, 2, 3)]
+    reading = _read(*entries, rule=rule)
+    assert [posting.title for posting in reading.postings] == [entries[0].title]
+    reason = "its id is that of another item: give the feed another id_rule"
+    assert reading.skipped == (Skipped(entries[1].title, reason), Skipped(entries[2].title, reason))
+
+
+def test_an_item_that_is_repeated_is_one_item_and_no_fault() -> None:
+    again = _entry(1, guid="other", date_text="another day")
+    assert _read(_entry(1), again, _entry(2), rule="link").skipped == ()
+    assert _ids(_entry(1), again, _entry(2), rule="link") == ["https://board.example/1", "https://board.example/2"]
 
 
 def test_the_same_item_twice_keeps_the_id_that_it_has_alone() -> None:

@@ -63,14 +63,18 @@ async def test_a_body_that_is_not_packed_as_it_says_is_malformed(
 
 async def test_a_body_cut_short_is_no_answer(board: Board, fetcher: Fetcher, now: datetime) -> None:
     url = board.serve("/f?key=s3cret", b"<rss>" * 100, cut_bytes=50)
-    failed(await fetcher.fetch(url, now=now, deadline_s=10), Health.UNREACHABLE)
+    said = failed(await fetcher.fetch(url, now=now, deadline_s=10), Health.UNREACHABLE)
+    assert said.startswith("what came is not HTTP, or not all of it: http://")
 
 
 async def test_a_closed_port_is_unreachable(fetcher: Fetcher, now: datetime) -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))  # bound, not listening
-        url = f"http://127.0.0.1:{held.getsockname()[1]}/?key=s3cret"
-        failed(await fetcher.fetch(url, now=now, deadline_s=10), Health.UNREACHABLE)
+        port = held.getsockname()[1]
+        said = failed(
+            await fetcher.fetch(f"http://127.0.0.1:{port}/?key=s3cret", now=now, deadline_s=10), Health.UNREACHABLE
+        )
+    assert said == f"connection refused: http://127.0.0.1:{port}/"
 
 
 async def test_loopback_is_not_fetched_unless_allowed(board: Board, now: datetime) -> None:

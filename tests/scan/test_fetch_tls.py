@@ -75,6 +75,7 @@ async def test_the_certificate_is_checked_against_the_name_though_the_address_is
     assert isinstance(good, Fetched)
     assert isinstance(wrong, Failed)
     assert wrong.health is Health.UNREACHABLE
+    assert wrong.reason == f"the certificate is not trusted: https://other.example:{board.port}/f"
     assert [seen.headers["host"] for seen in board.requests] == [f"board.example:{board.port}"]
 
 

@@ -221,3 +221,8 @@ def test_the_page_on_sources_has_every_kind_with_its_interval_and_credentials() 
         assert f"{minutes} min" in row or f"{minutes // 60} h" in row, name
         named = {option for option in kind.options if f"`{option}`" in row}
         assert {option for option, how in kind.options.items() if how.required} <= named, name
+
+
+def test_a_list_with_a_mark_that_an_editor_put_in_front_is_read(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(ENTRY, encoding="utf-8-sig")
+    assert [source.name for source in load(tmp_path / "s.toml")] == ["a"]

@@ -86,13 +86,17 @@ async def test_a_connection_reset_at_once_is_deferred_or_unclear_by_whether_the_
 
 
 async def test_a_refused_connection_is_deferred(sendgrid: Made) -> None:
-    attempt = await sendgrid(f"http://127.0.0.1:{refused_port()}").send(letter())
+    port = refused_port()
+    attempt = await sendgrid(f"http://127.0.0.1:{port}").send(letter())
     assert attempt.outcome is DEFERRED
+    assert attempt.reason == f"connection refused (127.0.0.1:{port}); nothing was handed over"
 
 
 async def test_a_host_name_that_does_not_resolve_is_deferred(sendgrid: Made) -> None:
     attempt = await sendgrid("http://nobody.invalid").send(letter())
     assert attempt.outcome is DEFERRED
+    assert attempt.reason.startswith("the host name ")
+    assert "(nobody.invalid)" in attempt.reason
 
 
 async def test_a_connection_that_does_not_come_in_time_is_deferred(
@@ -237,7 +241,7 @@ def test_a_key_that_no_header_can_carry_is_refused_when_the_transport_is_made(ke
 def test_every_exception_has_its_outcome_by_whether_the_request_had_begun(
     error: Exception, began: bool, outcome: Outcome
 ) -> None:
-    assert without_status(error, began=began).outcome is outcome
+    assert without_status(error, began=began, where="api.example.com").outcome is outcome
 
 
 async def test_neither_key_nor_address_comes_into_a_log_or_a_reason(

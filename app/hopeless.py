@@ -1,0 +1,40 @@
+"""What in a search can never bring a job: words that rule themselves out, and sources that are no longer there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ledger.records import Search
+from scan.posting import Source
+from scan.reasons import plain_line
+from scan.rules import folded_name
+from scan.tokens import pattern_of, short_word
+
+
+def ruled_out(search: Search) -> list[str]:
+    """A line for each keyword that no job can have without having what is excluded."""
+    said = []
+    for keyword in dict.fromkeys((*search.keywords, *search.must)):
+        by = next((word for word in search.exclude if _always_has(keyword, word)), None)
+        if by is not None:
+            said.append(
+                f"{plain_line(keyword)!r} never fits: whatever has it has {plain_line(by)!r}, which is excluded"
+            )
+    return said
+
+
+def not_configured(search: Search, sources: Iterable[Source]) -> list[str]:
+    """The names among the search's sources that no configured one goes by, as typed."""
+    known = {
+        folded_name(name)
+        for source in sources
+        for name in (source.name, source.platform, source.platform.partition(":")[0])
+    }
+    return [name for name in search.sources if folded_name(name) not in known]
+
+
+def _always_has(keyword: str, word: str) -> bool:
+    pattern, inside = pattern_of(keyword), pattern_of(word)
+    if short_word(inside):  # found by its capital, which a phrase need not have
+        return pattern == inside
+    return bool(inside) and inside in pattern
