@@ -6,6 +6,7 @@ import asyncio
 import hmac
 from typing import Any
 
+import structlog
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import JSONResponse
 
@@ -14,6 +15,8 @@ from app.deadline import Deadline
 from app.parts import Parts
 from app.report import Status
 from app.settings import Settings
+
+log = structlog.get_logger()
 
 router = APIRouter()
 
@@ -55,6 +58,8 @@ class Runs:
 async def _answer(parts: Parts, deadline: Deadline) -> dict[str, Any]:
     outcome = await cycle(parts, deadline=deadline)
     if not isinstance(outcome, Skipped):
+        if outcome.sealed is None:  # it has not even begun: the report that is kept and logged is missing
+            log.error("run failed", run_id=outcome.run_id, reason=outcome.reason)
         return outcome.as_json()
     return {
         "status": Status.SKIPPED.value,

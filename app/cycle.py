@@ -60,7 +60,6 @@ async def cycle(parts: Parts, *, deadline: Deadline) -> Report | Skipped:
                 parts.store, holder=holder_name(report.run_id), lease_s=parts.settings.lock_s, now=now
             )
         except StoreError as error:
-            log.error("run failed", run_id=report.run_id, reason=str(error))
             return _finished(report, deadline, failed=f"the store cannot be used: {error}")
         if isinstance(held, Busy):
             log.info("run skipped", run_id=report.run_id, holder=held.holder, since=held.since.isoformat())

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from app.domain import Level, Line, Txt, is_reserved, records
-from app.health import why_stale
+from app.health import newest_incomplete, why_stale
 from app.hopeless import not_configured
 from app.parts import Parts
 from app.settings import Settings
@@ -127,7 +127,7 @@ async def _history(parts: Parts) -> AsyncIterator[Line]:
     else:
         what = f"the last complete one ended at {last:%Y-%m-%d %H:%M} UTC"
         is_stale = now - last > timedelta(seconds=parts.settings.stale_after_s)
-        why = await why_stale(parts, last, now=now) if is_stale else ""
+        why = why_stale(await newest_incomplete(parts, last, now=now)) if is_stale else ""
         yield Line(Level.FAIL, "runs", what, why) if is_stale else Line(Level.OK, "runs", what)
 
 

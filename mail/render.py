@@ -118,7 +118,7 @@ class _Draft:
             "left_out": self._left_out(rows[count:]),
             "history_url": f"{base}/me/history",
             "notes": self.notes,
-            "me_url": f"{base}/me",
+            "me_url": f"{base}/me/letters",
             "unsubscribe_url": unsubscribe_url,
         }
         return Letter(

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from app.cron import is_authorised
+from app.health import newest_incomplete, why_stale
 from app.pages.chart import chart
 from app.pages.form import Refused
 from app.pages.view import page
@@ -35,6 +36,7 @@ DAYS_SHOWN = 14
 class Status:
     now: datetime
     is_stale: bool
+    why_stale: str
     last_complete_at: datetime | None
     since: datetime  # what the age counts from: that, or the start
     runs: list[Mapping[str, Any]]
@@ -79,9 +81,11 @@ async def read_status(parts: Parts, *, started_at: datetime) -> Status:
     states, bad = await sources.every_state(parts.store)
     configured = [state for state in states if state.name in parts.sources]
     unclear, more = await _unclear(parts.store)
+    is_stale = (now - since).total_seconds() > parts.settings.stale_after_s
     return Status(
         now=now,
-        is_stale=(now - since).total_seconds() > parts.settings.stale_after_s,
+        is_stale=is_stale,
+        why_stale=why_stale(await newest_incomplete(parts, last, now=now)) if is_stale else "",
         last_complete_at=last,
         since=since,
         runs=[run for run in await runs.latest(parts.store, limit=RUNS_SHOWN) if "jobs" in run],

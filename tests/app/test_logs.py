@@ -140,6 +140,21 @@ async def test_a_key_in_the_address_of_a_feed_is_in_no_log_answer_document_or_le
     assert [secret for secret in (KEY, PASSWORD, LOGIN) if secret in told] == []
 
 
+async def test_a_run_that_cannot_begin_is_an_error_in_the_log(written: io.StringIO, tmp_path: Path) -> None:
+    """At 3 am the log is what there is: an answer of 503 alone does not say why."""
+    async with World(tmp_path) as world:
+
+        async def away(_operation: str, _collection: str) -> None:
+            raise Unreachable("cannot open the store")
+
+        world.spy(away)
+        answer = await world.call()
+        assert answer.status_code == 503
+    (line,) = [line for line in written.getvalue().splitlines() if "run failed" in line]
+    assert "cannot open the store" in line
+    assert "error" in line
+
+
 async def test_the_password_of_the_mail_server_is_in_no_log_answer_or_document(
     written: io.StringIO, tmp_path: Path
 ) -> None:

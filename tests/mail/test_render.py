@@ -104,7 +104,7 @@ def test_both_parts_hold_the_same_facts() -> None:
     for link in (
         "https://jobs.example.com/0",
         "https://www.other.example/9",
-        "https://scout.example.com/me",
+        "https://scout.example.com/me/letters",
         "https://scout.example.com/unsubscribe/t0ken-of-ann",
     ):
         assert link in letter.text, link

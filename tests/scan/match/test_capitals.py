@@ -53,7 +53,6 @@ def test_is_found(keyword, text):
         ("c", "C-suite, C level, C-Level"),
         ("c", "Series C, Objective-C, Objective C, USB Type-C"),
         ("s", "an S-Corp"),
-        ("e", "E-commerce, E-mail"),
     ],
 )
 def test_is_not_found(keyword, text):
