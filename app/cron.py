@@ -58,8 +58,6 @@ class Runs:
 async def _answer(parts: Parts, deadline: Deadline) -> dict[str, Any]:
     outcome = await cycle(parts, deadline=deadline)
     if not isinstance(outcome, Skipped):
-        if outcome.sealed is None:  # it has not even begun: the report that is kept and logged is missing
-            log.error("run failed", run_id=outcome.run_id, reason=outcome.reason)
         return outcome.as_json()
     return {
         "status": Status.SKIPPED.value,
@@ -87,7 +85,10 @@ async def cron(request: Request) -> JSONResponse:
         return JSONResponse({"status": "bad request", "reason": reason}, status_code=400)
     runs: Runs = request.app.state.runs
     report = await runs.run(request.app.state.parts, wall_s=budget_s)
-    return JSONResponse(report, status_code=503 if report["status"] == Status.FAILED.value else 200)
+    if report["status"] != Status.FAILED.value:
+        return JSONResponse(report)
+    log.error("run failed", run_id=report["run_id"], reason=report.get("reason"))
+    return JSONResponse(report, status_code=503)
 
 
 @router.api_route("/cron", methods=["HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"], include_in_schema=False)

@@ -7,7 +7,6 @@ came, the ledger does.
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import socket
 from dataclasses import dataclass
@@ -163,8 +162,7 @@ async def _keep(run: Run) -> None:
         )
     except StoreError as error:
         log.warning("the report could not be kept", reason=str(error))
-    level = logging.ERROR if report.status is Status.FAILED else logging.INFO
-    log.log(level, "run", **{key: value for key, value in sealed.items() if key != "run_id"})
+    log.info("run", **{key: value for key, value in sealed.items() if key != "run_id"})
 
 
 def holder_name(run_id: str) -> str:

@@ -285,7 +285,7 @@ async def test_jobs_that_wait_already_come_at_the_new_hour_that_the_page_promise
         await world.cron()
         assert (await save_letters(client, mode="daily", at="06:30")).status_code == 303
         assert "the next one Tue 1 Dec, 06:30" in text((await client.get("/me")).text)
-        assert "the digest of Tue 1 Dec, 06:30" in text((await client.get("/me/history")).text)
+        assert "daily mail of Tue 1 Dec, 06:30" in text((await client.get("/me/history")).text)
     world.now = world.now.replace(day=1, month=12, hour=6, minute=30)
     assert (await world.cron())["mail"]["digests"] == 1
 
