@@ -8,7 +8,8 @@ WORD_MIN_LETTERS = 3  # of the singular
 
 # What the other number would be is another word, or another product.
 OTHER_WORD = frozenset((
-    "canva", "canvas", "excel", "excels", "express", "new", "news", "sale", "sales", "sketch", "sketches", "window",
+    "canva", "canvas", "excel", "excels", "express", "new", "news", "notion", "notions", "number", "numbers", "page",
+    "pages", "panda", "pandas", "rail", "rails", "sale", "sales", "sketch", "sketches", "team", "teams", "window",
     "windows", "word", "words",
 ))  # fmt: skip
 _SIBILANT = re.compile(r"(?:s|x|z|ch|sh)\Z")

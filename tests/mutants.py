@@ -23,9 +23,13 @@ CHECKS = (
     ("life cycle", ("tests/ledger/test_lifecycle.py",)),
     ("rules", ("tests/app/test_pace.py", "tests/app/test_catch_up.py", "tests/app/test_digest_rules.py")),
     ("lease", ("tests/ledger/test_lease.py", "tests/cases/test_c_locks.py")),
+    ("quick proofs", (
+        "tests/proofs/test_getting_on.py", "tests/proofs/test_large_digests.py", "tests/proofs/test_paid_once.py",
+        "tests/proofs/test_refusals.py", "tests/proofs/test_unreadable.py", "tests/app/test_quota.py",
+    )),
     ("simulator", ("tests/simulation/test_simulation.py",)),
     ("stops", ("tests/proofs",)),
-)
+)  # fmt: skip
 CHECK_MAX_S = 400
 SCHEDULES = "3000"  # of the simulator's: fewer than in the suite, since each breakage runs them all again
 
@@ -168,6 +172,54 @@ MUTANTS = (
         "ledger/digests.py",
         "is_listed = position < shown or state is not DigestState.SENT",
         "is_listed = True",
+    ),
+    Mutant(
+        "whom a cut run served is served again",
+        "app/steps/bulk.py",
+        "if all(id_ in found for id_ in pairs[uid])}",
+        "if not pairs}",
+    ),
+    Mutant(
+        "a profile saved in the run counts as decided",
+        "app/steps/choose.py",
+        "return wanted is not None and user.catch_up is not None and user.catch_up != wanted.catch_up",
+        "return wanted is None and user.catch_up is not None",
+    ),
+    Mutant(
+        "a store that fails before the send leaves a claim behind",
+        ALERTS,
+        "        await deliveries.give_back(run.store, won, now=run.parts.clock())\n",
+        "",
+    ),
+    Mutant(
+        "a paid word is dropped with its person's pause",
+        "ledger/verdicts.py",
+        "if verdict.state is VerdictState.DECIDED:",
+        "if not verdict:",
+    ),
+    Mutant(
+        "a provider's block is held against people",
+        "app/steps/people.py",
+        "    if run.pace.paused is None:\n",
+        "    if run:\n",
+    ),
+    Mutant(
+        "yesterday's letters are given back to today",
+        "app/quota.py",
+        "if (today := self._clock().date()) != self._day:",
+        "if (today := self._clock().date()) == self._day:",
+    ),
+    Mutant(
+        "a digest holds more than one commit takes",
+        "ledger/pinning.py",
+        "        if room and size_bytes > ROWS_MAX_BYTES:\n            break\n",
+        "",
+    ),
+    Mutant(
+        "an unreadable digest keeps its rows",
+        "app/steps/digests.py",
+        "    for digest in unreadable:\n",
+        "    for digest in unreadable[:0]:\n",
     ),
 )
 
