@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 import structlog
 
 from app.parts import Run
-from ledger import users
+from ledger import ids, users
 from ledger.documents import BadRecord
 from ledger.lifecycle import Attempt, Outcome
 from ledger.records import User
@@ -78,6 +78,11 @@ async def _work(work: Work, uid: str, user: User | None) -> bool:
     return await work(uid, user)
 
 
+def in_turn(run: Run, uids: Iterable[str]) -> list[str]:
+    """In another order at each run: whoever stands behind people whom every letter fails is not always the same."""
+    return sorted(uids, key=lambda uid: ids.source_hash(f"{run.now.isoformat()}\n{uid}"))
+
+
 async def read_again(run: Run, uids: Sequence[str]) -> tuple[set[str], dict[str, User]]:
     """Those who cannot be read, told in the report, and the people as they are now. Raises StoreError."""
     unreadable: set[str] = set()
@@ -96,6 +101,13 @@ async def send(run: Run, letter: Letter) -> Attempt:
     One more try where that is safe and fits into the run: the provider asked to come back in a moment, or it
     would recognise the same letter by its key.
     """
+    attempt = await _with_patience(run, letter)
+    if attempt.outcome is not Outcome.ACCEPTED:
+        run.report.letter_not_taken(attempt.reason)
+    return attempt
+
+
+async def _with_patience(run: Run, letter: Letter) -> Attempt:
     attempt = await _attempt(run, letter)
     wait_s = _again_after_s(attempt)
     if wait_s is None or not run.deadline.allows(wait_s + run.parts.transport.longest_s(run.wait_s)):
@@ -128,8 +140,6 @@ async def _attempt(run: Run, letter: Letter) -> Attempt:
         log.exception("transport raised", transport=run.parts.transport.name, outside=letter.outside_id)
         attempt = Attempt(Outcome.UNCLEAR, f"the transport raised {type(error).__name__}")
     run.pace.note(attempt)
-    if attempt.outcome is not Outcome.ACCEPTED:
-        run.report.letter_not_taken(attempt.reason)
     log.log(
         LEVELS.get(attempt.outcome, logging.WARNING),
         "letter",

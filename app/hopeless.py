@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ledger.records import Search
+from scan.forms import TWO_WORDS, forms_of
 from scan.posting import Source
 from scan.reasons import plain_line
 from scan.rules import folded_name
-from scan.tokens import pattern_of, short_word
+from scan.tokens import EDGE, short_word
 
 
 def ruled_out(search: Search) -> list[str]:
@@ -34,7 +35,15 @@ def not_configured(search: Search, sources: Iterable[Source]) -> list[str]:
 
 
 def _always_has(keyword: str, word: str) -> bool:
-    pattern, inside = pattern_of(keyword), pattern_of(word)
-    if short_word(inside):  # found by its capital, which a phrase need not have
-        return pattern == inside
-    return bool(inside) and inside in pattern
+    """In whichever spelling: each form of the keyword holds one of the word's."""
+    insides = forms_of(word)
+    if any(map(short_word, insides)):  # found by its capital, which a phrase need not have
+        return forms_of(keyword) == insides
+    forms = [form for at, form in enumerate(forms_of(keyword)) if not at or _is_usual(form, keyword)]
+    return bool(forms and insides) and all(any(inside in form for inside in insides) for form in forms)
+
+
+def _is_usual(form: str, keyword: str) -> bool:
+    """Two words in one are, where people write them so: fullstack, but not seniorpython."""
+    words = form.replace(EDGE, "").split(" ")
+    return len(words) >= len(keyword.split()) or not TWO_WORDS.keys().isdisjoint(words)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 
 from app.profile import BadProfile, state
-from ledger import deliveries, digests, users
+from ledger import deliveries, digests, users, verdicts
 from ledger.collections import DIGESTS
 from ledger.documents import BadRecord, Stored, decode
 from ledger.records import Digest, User
@@ -60,3 +60,5 @@ async def _wake(store: Store, uid: str, *, asleep_until: datetime, at: datetime)
             continue
         if digest.record.wake_at == asleep_until:
             await digests.wait(store, digest, until=at)
+    held = [one for one in await verdicts.of_user(store, uid) if one.record.wake_at == asleep_until]
+    await verdicts.change(store, [(one, replace(one.record, wake_at=at)) for one in held])

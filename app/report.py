@@ -95,7 +95,7 @@ class Report:
     remaining: Remaining = field(default_factory=Remaining)
     errors: list[str] = field(default_factory=list)
     errors_more: int = 0
-    not_taken: int = 0  # attempts whose letter was not taken, or may not have been
+    not_taken: int = 0  # letters that were not taken, or may not have been
     not_taken_why: str = ""  # of the first
     sealed: dict[str, Any] | None = None
 

@@ -83,6 +83,8 @@ async def move(store: Store, uid: str, address: str, *, now: datetime) -> bool:
 
 
 def _moved(user: User, address: str, *, now: datetime) -> User:
+    if ids.uid_of(address) == ids.uid_of(user.address):
+        return replace(user, address=address.strip())  # the same mailbox in another spelling
     moved = replace(user, address=address.strip(), rejected_streak=0)
     if user.stopped not in MENDED_BY_A_MOVE:
         return moved

@@ -33,6 +33,8 @@ from ledger.store import Snapshot, Store, StoreError, every
 
 Row = Stored[Delivery]
 
+DAY = timedelta(days=1)
+
 GONE_WHY = "its user has gone"
 STOPPED_WHY = "its user has stopped: "  # and by what
 
@@ -254,9 +256,15 @@ async def follow(store: Store, user: User, *, hour: Hour, now: datetime) -> list
     Not before the end of a pause. What is due already is left to the run, which asks the user's hour itself; a run
     that never comes to this moves nothing and loses nothing: each row still wakes at its old time.
     """
-    at = max(next_due(hour, now).at, user.paused_until or now)
+    at, awake_at = next_due(hour, now).at, user.paused_until or now
     rows = [row for row in await waiting(store, user.uid, via=Via.DIGEST) if _sleeps(row.record, now=now)]
-    return await change(store, [(row, replace(row.record, wake_at=at)) for row in rows])
+
+    def moved(row: Delivery) -> Delivery:
+        # Of a weekly letter whose new hour has just passed: it would have gone by now, and does not wait a week more.
+        is_late = row.wake_at is not None and at - row.wake_at > DAY and next_due(hour, row.created_at).at <= now
+        return replace(row, wake_at=max(awake_at, now if is_late else at))
+
+    return await change(store, [(row, moved(row.record)) for row in rows])
 
 
 def _sleeps(row: Delivery, *, now: datetime) -> bool:

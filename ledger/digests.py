@@ -8,7 +8,7 @@ finds a flipped row in a digest that is still SENDING knows that it was accepted
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -55,10 +55,10 @@ async def is_taken(store: Store, id_: str) -> bool:
     return id_ in await store.get(DIGESTS, [id_])
 
 
-async def begin(store: Store, digest: Held, *, listed: int, now: datetime, lease_s: float) -> Held | None:
-    """Claim the next attempt, of a letter that lists so many rows: to SENDING under a fresh nonce.
+async def begin(store: Store, digest: Held, *, listed: Sequence[str], now: datetime, lease_s: float) -> Held | None:
+    """Claim the next attempt, of a letter that lists the rows of these keys: to SENDING under a fresh nonce.
 
-    None: somebody else did. Call it for a digest that is OPEN, or SENDING and older than its lease; see `given_up`.
+    None: somebody else did. Call it for a digest that is OPEN, or SENDING and older than its lease.
     """
     nonce = ids.new_nonce()
     sending = replace(
@@ -66,7 +66,7 @@ async def begin(store: Store, digest: Held, *, listed: int, now: datetime, lease
         state=DigestState.SENDING,
         nonce=nonce,
         attempts=digest.record.attempts + 1,
-        listed=listed,
+        listed=tuple(listed),
         wake_at=now + timedelta(seconds=lease_s),
     )
     return await write(store, digest, sending)
@@ -136,13 +136,13 @@ async def close(
     others were left over: carried to the next one once, then EXPIRED.
     """
     record = digest.record
-    shown = record.shown if record.listed is None else min(record.listed, record.shown)
+    listed = set(record.rows[: record.shown] if record.listed is None else record.listed)
     changes: list[tuple[Row, Delivery]] = []
-    for position, key in enumerate(record.rows):
+    for key in record.rows:
         row = rows.get(key)
         if row is None or row.record.state is not State.QUEUED or row.record.period != record.period:
             continue  # flipped by an attempt that died before its end, or gone with its user
-        is_listed = position < shown or state is not DigestState.SENT
+        is_listed = key in listed or state is not DigestState.SENT
         new = (
             _flipped(row.record, state, why=why, receipt=receipt, now=now)
             if is_listed

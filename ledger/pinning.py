@@ -11,7 +11,7 @@ from ledger.collections import DELIVERIES, DIGESTS
 from ledger.deliveries import Row
 from ledger.digests import Held
 from ledger.documents import Stored, encode
-from ledger.lifecycle import UNCLEAR_PERIODS_MAX, DigestState, State
+from ledger.lifecycle import UNCLEAR_PERIODS_MAX, DigestState, State, ends_left_out
 from ledger.records import Delivery, Digest
 from ledger.schedule import Due
 from ledger.store import BATCH_MAX_BYTES, BATCH_MAX_DOCS, Create, Store, Swap, Write
@@ -48,6 +48,7 @@ async def pin(
     nonce = ids.new_nonce()
     carried, gave_up = _take_over(older, older_rows, now=now)
     room = _room(carried, rows, others=len(gave_up) + 2)
+    beyond = rows[len(room) - len(carried) :]
     digest = Digest(
         uid=uid,
         period=due.period,
@@ -56,7 +57,8 @@ async def pin(
         state=DigestState.OPEN,
         rows=tuple(row.record.key for row in room),
         shown=min(len(room), len(carried) + cap),
-        beyond=len(carried) + len(rows) - len(room),
+        beyond=len(beyond),
+        beyond_ending=sum(ends_left_out(row.record.left_over) for row in beyond),
         live=True,
         outside=ids.outside_id(ids.digest_id(uid, due.period)),
         nonce=nonce,

@@ -224,7 +224,8 @@ class Digest:
     expire_at: Instant | None = None
     notes: tuple[str, ...] = ()  # what it says besides; kept, so that a repeat is the same letter
     beyond: int = 0  # rows that waited, and found no room in it
-    listed: int | None = None  # how many the letter that was handed over lists; None: none was
+    beyond_ending: int = 0  # those of them that expire once it is sent
+    listed: tuple[IdPart, ...] | None = None  # keys that the letter which was handed over lists; None: none was
 
 
 @tolerant

@@ -49,6 +49,13 @@ _BEGINNERS = re.compile(
     r"(?<!\w)(?:experience|knowledge|knowing|expertise|background|skills?|familiarity|prior|previous)(?!\w)"
 )
 
+# "Do not apply without PHP", "If you do not know PHP, do not apply": they want PHP.
+_LACKING = re.compile(r"(?:without|unless|(?:not|n't) (?:know|knowing|have|use))(?!\w)")
+_APPLY = re.compile(r"(?:not|n't) (?:apply|bid|send|contact)(?: [\w-]{1,30}){0,4}\Z")
+_TURNED_AWAY = re.compile(
+    r"(?: [\w-]{1,30}){0,2},? (?:(?:please )?(?:do not|don't)|(?:you )?will (?:not )?be|won't be|need not)(?!\w)"
+)
+
 
 def turned_down(reading: Reading, forms: Sequence[str]) -> str:
     """How a text turns a keyword down, as `no java needed`; empty if it does not.
@@ -78,16 +85,29 @@ def only_turned_down(reading: Reading, forms: Sequence[str]) -> str:
         mentions = _mentions(line, pattern)
         if len(mentions) == MENTIONS_MAX or (short_word(pattern) and len(mentions) > 1):
             return ""
+        if any(_is_wanted(reading.written, start, pattern) for start in mentions):
+            return ""
         said += [_turned_down_at(reading.written, start, pattern) for start in mentions]
     return said[0] if said and all(said) and not any(map(_BEGINNERS.search, said)) else ""
 
 
+def _is_wanted(written: str, start: int, pattern: str) -> bool:
+    """Whether it is who lacks it that is turned away."""
+    before, after = _around(written, start, pattern)
+    lacking = [cue for cue in _LACKING.finditer(before) if before.count(" ", cue.end()) <= 2]
+    return any(_APPLY.search(before[: cue.start()].rstrip()) or _TURNED_AWAY.match(after) for cue in lacking)
+
+
+def _around(written: str, start: int, pattern: str) -> tuple[str, str]:
+    end = start + len(pattern)
+    before = _plain(written[max(0, start - WINDOW_CHARS) : start].rpartition(FIELD)[2])
+    return before, _plain(written[end : end + WINDOW_CHARS].partition(FIELD)[0])
+
+
 def _turned_down_at(written: str, start: int, pattern: str) -> str:
     """A cue that a hyphen joins to the word is none: no-code."""
-    end = start + len(pattern)
     word = _plain(pattern)
-    before = _plain(written[max(0, start - WINDOW_CHARS) : start].rpartition(FIELD)[2])
-    after = _plain(written[end : end + WINDOW_CHARS].partition(FIELD)[0])
+    before, after = _around(written, start, pattern)
     if (cue := _BEFORE.search(before)) and cue[0] + word not in _COMPOUNDS:
         tail = _TAIL.match(after)
         return (cue[0] + word + (tail[0] if tail else ""))[-EXCERPT_MAX_CHARS:]

@@ -10,8 +10,11 @@ WORD_MIN_LETTERS = 3  # of the singular
 OTHER_WORD = frozenset((
     "canva", "canvas", "excel", "excels", "express", "new", "news", "notion", "notions", "number", "numbers", "page",
     "pages", "panda", "pandas", "rail", "rails", "sale", "sales", "sketch", "sketches", "team", "teams", "window",
-    "windows", "word", "words",
+    "windows", "word", "words", "security", "securities", "future", "futures", "custom", "customs", "essential",
+    "essentials", "communication", "communications", "good", "goods", "short", "shorts", "work", "works", "base",
+    "bases", "note", "notes", "stock", "stocks", "option", "options", "arm", "arms", "humanity", "humanities",
 ))  # fmt: skip
+_COUNTED = frozenset({"clinics", "comics", "infographics", "metrics", "mosaics", "topics"})
 _SIBILANT = re.compile(r"(?:s|x|z|ch|sh)\Z")
 _IS = re.compile(r"(?:api|emoji|gui|kpi|taxi)s\Z")  # others that end so are no plurals: redis, status
 _IE = re.compile(r"(?:calor|cook|hood|mov|rook|select|zomb)ies\Z")
@@ -28,7 +31,7 @@ def other_number(word: str) -> str | None:
 
 
 def _plural(word: str) -> str:
-    if word.endswith("lysis"):
+    if word.endswith(("lysis", "thesis")):
         return f"{word[:-2]}es"
     if re.search("[^aeiou]y\\Z", word):
         return f"{word[:-1]}ies"
@@ -39,7 +42,9 @@ def _singular(word: str) -> str:
     """Empty for what does not look like a plural: business, status, redis."""
     if not word.endswith("s") or word.endswith(("ss", "us")) or (word.endswith("is") and not _IS.search(word)):
         return ""
-    if word.endswith("lyses"):
+    if word.endswith("ics") and word not in _COUNTED:
+        return ""  # a field: economics, electronics
+    if word.endswith(("lyses", "theses")):
         return f"{word[:-2]}is"
     if word.endswith("ies"):
         return word[:-1] if _IE.search(word) else f"{word[:-3]}y"

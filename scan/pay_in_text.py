@@ -21,7 +21,14 @@ _NOT_PAY = re.compile(
     r"\b(?:budget\w*|fund(?:s|ed|ing)?|rais(?:e|ed|ing)|revenues?|arr|mrr|valu(?:ed|ation)|prizes?|awards?|grants?|rewards?"
     r"|customers?|clients?|subscri\w+|users?|members?|sales|turnover|spend\w*|sav(?:e|es|ed|ings?)|cost\w*|fees?|prices?"
     r"|worth|invest\w*|donat\w+|tuition|allowances?|reimburs\w+|stipends?|credits?|loans?|transactions?|payments?"
-    r"|ads?|interest)\b",
+    r"|ads?|interest|stores?|shops?|brands?|saas|clicks?|limits?|charges?|reach(?:es|ed|ing)?|grow(?:s|n|ing)?|scal(?:e|es|ing))\b",
+    re.IGNORECASE,
+)
+# A title's rate ends its part: what follows "$50k/month" is whose money that is.
+_TITLE_PART = re.compile(r"\s[-\u2013\u2014|]\s|[,;:()\[\]|]")
+_ENDS_IN_PERIOD = re.compile(
+    r"(?:h(?:ou)?rs?|hourly|h|days?|daily|weeks?|weekly|wk|months?|monthly|mo|years?|yearly|annum|annually|yr|pa|stunde|std)"
+    r"\.?\W*\Z",
     re.IGNORECASE,
 )
 # What people are paid: anything else is a slip of the reader, a price or a firm's money.
@@ -36,8 +43,9 @@ _SENSIBLE = {
 
 def pay_in_text(title: str, text: str) -> Pay | None:
     """The title's rate, else that of the text if all of its sentences on pay state the same."""
-    if found := _rate(title, is_beside=True):
-        return found
+    for part in _TITLE_PART.split(title):
+        if _ENDS_IN_PERIOD.search(part) and (found := _rate(part, is_beside=True)):
+            return found
     stated: set[Pay | None] = set()
     for sentence in _sentences(text[:TEXT_MAX_CHARS]):
         found = _rate(sentence, is_beside=not _SALARY.search(sentence))

@@ -125,7 +125,8 @@ def _of_one(text: str) -> tuple[str, ...] | None:
                 unclear.append(areas)
             else:
                 found |= dict.fromkeys(areas)
-        is_after_place |= bool(words)
+        # A part of nothing but codes is one of a list, and no town: US, CA, MX.
+        is_after_place |= bool(words) and not all(_is_code(word) and len(word) == 2 for word in words)
     found |= dict.fromkeys(_of_names(spelled(folded(" , ".join(parts))).split()))
     found |= dict.fromkeys(_SHOUTED[word] for part in parts for word in _WORD.findall(part) if word in _SHOUTED)
     if not found and not unclear and _ANYWHERE.search(folded(text)):

@@ -92,7 +92,7 @@ MUTANTS = (
         "attempt not claimed",
         DIGEST_STEP,
         "    sending = await digests.begin("
-        "run.store, digest, listed=letter.listed, now=run.parts.clock(), lease_s=run.lease_s)\n",
+        "run.store, digest, listed=listed, now=run.parts.clock(), lease_s=run.lease_s)\n",
         "    sending: Held | None = digest\n",
     ),
     Mutant(
@@ -170,7 +170,7 @@ MUTANTS = (
     Mutant(
         "left-over rows called sent",
         "ledger/digests.py",
-        "is_listed = position < shown or state is not DigestState.SENT",
+        "is_listed = key in listed or state is not DigestState.SENT",
         "is_listed = True",
     ),
     Mutant(

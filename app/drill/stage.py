@@ -41,7 +41,6 @@ AI_EVERY = 4
 START_MAX_S = 60.0
 CALL_MAX_S = 120.0
 QUIET_RUNS_MAX = 300  # a short wall leaves many a run partial
-BASELINE_S = 60.0
 
 
 @dataclass

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import structlog
 
-from app.dispatch import OUT_OF_TIME, dispatch, send
+from app.dispatch import OUT_OF_TIME, dispatch, in_turn, send
 from app.parts import Run
 from app.quota import OVER
 from app.steps.bulk import chosen, note_catch_ups, queue, unserved, without_letter
@@ -29,7 +29,7 @@ async def alerts(run: Run, matched: Matched, woken: Woken) -> None:
     unserved_ = await unserved(run, sorted(matched.wanted.keys() - woken.alerts.keys()), matched)
     letterless = [uid for uid in unserved_ if not matched.wanted[uid].expects_letter]
     left, lettered = await without_letter(run, letterless, matched)
-    waiting = sorted({*woken.alerts, *unserved_} - set(letterless) | set(lettered))
+    waiting = in_turn(run, {*woken.alerts, *unserved_} - set(letterless) | set(lettered))
     if run.quota.is_limited:
         waiting.sort(key=lambda uid: -_best_score(matched.wanted.get(uid), woken.alerts.get(uid, [])))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import structlog
 
-from app.dispatch import OUT_OF_TIME, dispatch, send
+from app.dispatch import OUT_OF_TIME, dispatch, in_turn, send
 from app.parts import Run
 from app.quota import OVER
 from app.silence import notes_for, silent_sources
@@ -36,7 +36,7 @@ async def send_digests(run: Run, woken: Woken) -> None:
     async def serve(uid: str, user: User | None) -> bool:
         return await _serve(run, uid, user, woken.digest_rows.get(uid, []), silent)
 
-    people = sorted({*woken.digest_rows, *woken.digests})
+    people = in_turn(run, {*woken.digest_rows, *woken.digests})
     silent = await silent_sources(run) if people else []
     left = await dispatch(run, people, serve)
     run.report.remaining.users += len(left)
@@ -115,7 +115,8 @@ async def _attempt(run: Run, user: User, digest: Held) -> bool:
         await digests.wait(run.store, digest, until=run.quota.renews_at())
         run.report.mail.deferred += len(open_rows)
         return True
-    sending = await digests.begin(run.store, digest, listed=letter.listed, now=run.parts.clock(), lease_s=run.lease_s)
+    listed = [row.record.key for row in open_rows[: letter.listed]]
+    sending = await digests.begin(run.store, digest, listed=listed, now=run.parts.clock(), lease_s=run.lease_s)
     if sending is None:
         run.quota.untaken(digest=True)
         return True
@@ -160,7 +161,7 @@ def letter_of(site: Site, user: User, digest: Digest, open_rows: Sequence[Row]) 
         user,
         shown,
         more=len(left_out) + digest.beyond,
-        ending=sum(ends_left_out(row.left_over) for row in left_out),
+        ending=sum(ends_left_out(row.left_over) for row in left_out) + digest.beyond_ending,
         period=digest.period,
         outside_id=digest.outside,
         at=digest.created_at,

@@ -41,6 +41,15 @@ async def test_a_moved_address_leads_to_the_same_person_and_the_old_one_still_do
     assert [user.address async for user in users.everyone(store, _raise)] == [ANN]
 
 
+async def test_another_spelling_of_the_same_mailbox_lifts_no_stop(store: Store) -> None:
+    uid = await new(store, ANN)
+    await users.stop(store, uid, Stop.BOUNCED, now=NOW)
+    assert await addresses.move(store, uid, "Ann@Example.com", now=NOW)
+    found = await users.read(store, uid)
+    assert found is not None
+    assert (found.record.address, found.record.stopped) == ("Ann@Example.com", Stop.BOUNCED)
+
+
 async def test_after_a_complaint_and_a_deletion_the_mark_stands_under_the_address_it_came_from(store: Store) -> None:
     uid = await new(store, ANN)
     assert await addresses.move(store, uid, BOB, now=NOW)

@@ -86,7 +86,7 @@ FULL: list[Any] = [
     ),
     Digest(
         UID, "2026-W49", T0, T0, DigestState.SENDING, (), 0, False, "f" * 32, "n", 1, 1, T0, "why", "r", T0, ("note",),
-        2, 7,
+        2, 1, ("j7",),
     ),
     SourceState(
         "upwork", T0, T0, T0, T0, Health.SLOW, "slow", 3, 2, True, 1, '"etag"', "Mon", "hash", ("0" * 16,), T0,

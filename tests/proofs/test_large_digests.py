@@ -85,6 +85,10 @@ async def test_what_finds_no_room_is_told_and_counts_as_left_over(scene: Scene) 
     assert f"{ROWS_MAX + 50 - listed} more" in scene.building.letters[-1].text
     assert await states(scene) == {"sent": listed, "queued": ROWS_MAX + 50 - listed}
     await morning(scene, 1)
+    left = ROWS_MAX + 50 - listed - scene.building.letters[-1].listed
+    assert f"{left} more" in scene.building.letters[-1].text
+    assert "wait for the next mail" not in scene.building.letters[-1].text
+    assert (await states(scene))["expired"] == left
     await morning(scene, 2)
     assert (await states(scene))["queued"] == 0
     assert len(scene.building.letters) == 2

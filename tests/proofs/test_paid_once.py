@@ -120,6 +120,18 @@ async def test_a_pair_that_waits_for_its_word_outlives_a_pause(scene: Scene, ben
     assert scene.building.jobs("alert") + scene.building.jobs("digest") == {(INSTANT, "one"): 1}
 
 
+async def test_a_pause_that_ends_early_wakes_the_pair_as_well(scene: Scene, bench: Bench) -> None:
+    bench.answers = [BUSY]
+    await scene.run()
+    scene.later(minutes=5)
+    await pause(scene.store, ids.uid_of(INSTANT), until=scene.now + timedelta(days=30), now=scene.now)
+    scene.later(minutes=15)
+    await scene.run()
+    await pause(scene.store, ids.uid_of(INSTANT), until=None, now=scene.now)
+    await scene.until(scene.now + timedelta(days=3))
+    assert scene.building.jobs("alert") + scene.building.jobs("digest") == {(INSTANT, "one"): 1}
+
+
 async def test_what_a_cut_answer_said_is_kept_though_the_store_then_fails(
     scene: Scene, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -55,7 +56,29 @@ async def test_a_pinned_row_leaves_the_other_rows_their_digest(scene: Scene) -> 
     assert len(scene.building.letters) == 2
     assert scene.building.letters[-1].listed == 1
     await days(scene, 3)
-    assert len(scene.building.letters) == 4
+    jobs = scene.building.jobs("digest")
+    assert max(jobs.values()) == 2  # the unclear attempt, and the one that was accepted
+    assert {job for _, job in jobs} == {"one", "two", "day0", "day1"}
+
+
+async def test_a_pinned_row_shifts_no_other_row_out_of_its_letter(sqlite_store: SqliteStore) -> None:
+    scene = Scene(sqlite_store, environment={"SCOUT_DIGEST_CAP": "2"})
+    await scene.person(DAILY, Mode.DAILY)
+    await scene.run()
+    scene.board.jobs = ["a", "b", "c", "d"]
+    scene.later(minutes=15)
+    await scene.run()
+    scene.later(hours=2)
+    await scene.run(outcomes=[Attempt(Outcome.DEFERRED, "busy")])
+    (digest,) = [snapshot async for snapshot in every(scene.store, DIGESTS, {})]
+    first = ids.pair_id(ids.uid_of(DAILY), digest.data["rows"][0])
+    snapshot = (await scene.store.get(DELIVERIES, [first]))[first]
+    await scene.store.put(DELIVERIES, {first: {**snapshot.data, "score": "high"}})
+    scene.later(hours=1)
+    await scene.run()
+    await scene.until(scene.now + timedelta(days=3))
+    assert set(scene.building.jobs("digest").values()) == {1}
+    assert len(scene.building.jobs("digest")) == 3
 
 
 @pytest.mark.parametrize("fields", [{"attempts": "many"}, {"attempts": "many", "state": "sending"}, {"rows": 7}])

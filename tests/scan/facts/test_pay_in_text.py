@@ -33,6 +33,9 @@ HOUR, MONTH, YEAR = Period.HOUR, Period.MONTH, Period.YEAR
         ("Help us grow sales to $50,000 a month", None),
         ("Manage ads for $900/day", None),
         ("Voice over, $9,000 an hour", None),
+        ("Assistant for $50k/month ecommerce founder", None),
+        ("Build a $500/month product", None),
+        ("Translator $25/hr", Pay(25, 25, "USD", HOUR)),
     ],
 )
 def test_a_title_states_pay_where_a_period_stands_beside_the_amount(title, pay) -> None:

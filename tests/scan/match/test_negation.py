@@ -111,6 +111,9 @@ def test_an_exclusion_that_is_turned_down_wherever_it_stands_excludes_nothing_an
         ("sales", "No prior knowledge of sales"),
         ("Go", "no go areas, Go"),
         ("php", "no php " * 20 + "php"),
+        ("php", "Do not apply without PHP"),
+        ("php", "If you do not know PHP, do not apply"),
+        ("php", "Candidates without PHP will be rejected"),
     ],
 )
 def test_an_exclusion_that_is_meant_once_or_of_beginners_excludes(exclude, text) -> None:
