@@ -7,11 +7,9 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from app.profile import BadProfile, state
 from ledger import deliveries, digests, users, verdicts
-from ledger.collections import DIGESTS
-from ledger.documents import BadRecord, Stored, decode
-from ledger.records import Digest, User
+from ledger.records import User
 from ledger.schedule import BadZone, zone_of
-from ledger.store import Store, every
+from ledger.store import Store
 
 DAYS_MAX = 3650
 
@@ -53,11 +51,8 @@ async def _wake(store: Store, uid: str, *, asleep_until: datetime, at: datetime)
     """What the pause put to sleep wakes at `at`. A document that cannot be read is left to the run, which tells it."""
     rows = [row for row in await deliveries.waiting(store, uid) if row.record.wake_at == asleep_until]
     await deliveries.change(store, [(row, replace(row.record, wake_at=at)) for row in rows])
-    async for snapshot in every(store, DIGESTS, {"uid": uid, "live": True}):
-        try:
-            digest = Stored(decode(Digest, snapshot), snapshot.version)
-        except BadRecord:
-            continue
+    live, _ = await digests.find_live(store, uid)
+    for digest in live:
         if digest.record.wake_at == asleep_until:
             await digests.wait(store, digest, until=at)
     held = [one for one in await verdicts.of_user(store, uid) if one.record.wake_at == asleep_until]

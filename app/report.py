@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from ledger.documents import OnBad
 from ledger.lifecycle import State
 from ledger.store import Counts
 
@@ -105,6 +106,10 @@ class Report:
             self.errors.append(f"{where}: {reason}"[:REASON_MAX_CHARS])
         else:
             self.errors_more += 1
+
+    def unread(self, where: str) -> OnBad:
+        """For whoever reads many documents: tells of each that cannot be read. Never its id: it may be an address."""
+        return lambda _id, error: self.error(where, str(error))
 
     def letter_not_taken(self, reason: str) -> None:
         self.not_taken += 1

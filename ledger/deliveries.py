@@ -8,13 +8,13 @@ and the store decides it; nothing here looks and then leaps. What a row becomes 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from ledger import ids
 from ledger.collections import DELIVERIES
-from ledger.documents import BadRecord, Stored, encode, raised, read_all
+from ledger.documents import OnBad, Stored, encode, raised, read_all
 from ledger.lifecycle import (
     ABANDONED,
     ALERT_AFTER,
@@ -233,14 +233,12 @@ def abandoned(row: Delivery, *, now: datetime) -> Delivery:
     return final(row, ABANDONED, now=now, why="the run that was sending it died")
 
 
-async def read(store: Store, row_ids: Sequence[str], bad: Callable[[str, BadRecord], None] = raised) -> dict[str, Row]:
+async def read(store: Store, row_ids: Sequence[str], bad: OnBad = raised) -> dict[str, Row]:
     """Rows by id; absent ones are missing, unreadable ones are told to `bad`."""
     return read_all(Delivery, (await store.get(DELIVERIES, row_ids)).values(), bad)
 
 
-async def waiting(
-    store: Store, uid: str, bad: Callable[[str, BadRecord], None] = lambda *_: None, *, via: Via | None = None
-) -> list[Row]:
+async def waiting(store: Store, uid: str, bad: OnBad = lambda *_: None, *, via: Via | None = None) -> list[Row]:
     """A person's rows that are QUEUED and in no digest.
 
     One that cannot be read is told to `bad`; by default it is the next run's to tell.

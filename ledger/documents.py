@@ -104,9 +104,10 @@ class Stored(Generic[R]):
     version: str
 
 
-def read_all(
-    cls: type[R], snapshots: Iterable[Snapshot], bad: Callable[[str, BadRecord], None]
-) -> dict[str, Stored[R]]:
+OnBad = Callable[[str, BadRecord], None]  # told the id of a document that cannot be read, and why
+
+
+def read_all(cls: type[R], snapshots: Iterable[Snapshot], bad: OnBad) -> dict[str, Stored[R]]:
     """Decode many; a bad one is told to `bad` with its id and left out."""
     good: dict[str, Stored[R]] = {}
     for snapshot in snapshots:

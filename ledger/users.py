@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from ledger import ids, unreadable
 from ledger.collections import DELIVERIES, DIGESTS, FEEDBACK, MATCHES, SESSIONS, SIGN_INS, USERS
-from ledger.documents import BadRecord, Stored, decode, encode, raised
+from ledger.documents import BadRecord, OnBad, Stored, decode, encode, raised, read_all
 from ledger.lifecycle import REJECTED_STREAK_MAX, State, Via
 from ledger.records import Delivery, Stop, User
 from ledger.store import Delete, Doc, Snapshot, Store, Swap, Write, every
@@ -18,8 +18,6 @@ SWAP_TRIES_MAX = 5
 TOKEN_MAX_CHARS = 100
 GHOST_KEPT = timedelta(hours=48)  # bare ids after a deletion, so that coming back repeats nothing
 GHOST_WHY = "deleted by its user"
-
-OnBad = Callable[[str, BadRecord], None]
 
 
 class Contended(RuntimeError):
@@ -81,13 +79,7 @@ async def read(store: Store, uid: str) -> Stored[User] | None:
 
 async def read_many(store: Store, uids: Sequence[str], bad: OnBad) -> dict[str, Stored[User]]:
     """Users by uid in one multi-get; unreadable ones are told to `bad`, absent ones are missing."""
-    good: dict[str, Stored[User]] = {}
-    for uid, snapshot in (await store.get(USERS, uids)).items():
-        try:
-            good[uid] = Stored(decode(User, snapshot), snapshot.version)
-        except BadRecord as error:
-            bad(uid, error)
-    return good
+    return read_all(User, (await store.get(USERS, uids)).values(), bad)
 
 
 async def active(store: Store, bad: OnBad) -> AsyncIterator[User]:
@@ -115,11 +107,7 @@ async def waking(store: Store, *, now: datetime, bad: OnBad) -> list[User]:
     after = None
     while True:
         page = await store.find_range(USERS, "wake_at", at_most=now, after=after)
-        for snapshot in page.items:
-            try:
-                users.append(decode(User, snapshot))
-            except BadRecord as error:
-                bad(snapshot.id, error)
+        users += [user.record for user in read_all(User, page.items, bad).values()]
         if page.after is None:
             return users
         after = page.after

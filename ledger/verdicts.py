@@ -16,14 +16,14 @@ A carried pair that is to be mailed keeps its `wake_at` until its row exists.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from ledger import ids
 from ledger.collections import MATCHES
-from ledger.documents import BadRecord, IdPart, Instant, Stored, decode, encode, tolerant
+from ledger.documents import IdPart, Instant, OnBad, Stored, encode, read_all, tolerant
 from ledger.store import Snapshot, Store, every
 
 GIVE_UP_AFTER = timedelta(hours=2)  # since the document was made; then keywords decide
@@ -81,29 +81,17 @@ class Verdict:
 
 
 Held = Stored[Verdict]
-OnBad = Callable[[str, BadRecord], None]
 
 
 async def read(store: Store, pair_ids: Sequence[str], bad: OnBad) -> dict[str, Held]:
     """Verdicts by the id of their pair; absent ones are missing, unreadable ones are told to `bad`."""
-    good: dict[str, Held] = {}
-    for id_, snapshot in (await store.get(MATCHES, pair_ids)).items():
-        try:
-            good[id_] = Stored(decode(Verdict, snapshot), snapshot.version)
-        except BadRecord as error:
-            bad(id_, error)
-    return good
+    return read_all(Verdict, (await store.get(MATCHES, pair_ids)).values(), bad)
 
 
 async def of_user(store: Store, uid: str) -> list[Held]:
     """Every readable verdict of one person."""
-    found: list[Held] = []
-    async for snapshot in every(store, MATCHES, {"uid": uid}):
-        try:
-            found.append(Stored(decode(Verdict, snapshot), snapshot.version))
-        except BadRecord:
-            continue
-    return found
+    found = [snapshot async for snapshot in every(store, MATCHES, {"uid": uid})]
+    return list(read_all(Verdict, found, lambda *_: None).values())
 
 
 async def claim(

@@ -8,13 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
-from importlib.resources import files
-
-from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from mail.clean import line
 from mail.letter import Letter, Site
+from mail.templating import template
 
 ADDRESS_MAX_BYTES = 400
 MATTER_MAX_BYTES = 600
@@ -128,22 +125,9 @@ def _written(note: _Note, to: str, *, outside_id: str, at: datetime, site: Site)
         kind=note.kind,
         to=to,
         subject=note.subject,
-        text=_environment().get_template("note.txt").render(facts),
-        html=_environment().get_template("note.html").render(facts),
+        text=template("note.txt").render(facts),
+        html=template("note.html").render(facts),
         outside_id=outside_id,
         date=at,
         mail_from=site.mail_from,
-    )
-
-
-@cache
-def _environment() -> Environment:
-    return Environment(
-        loader=FunctionLoader(lambda name: files("mail").joinpath("templates", name).read_text("utf-8")),
-        autoescape=lambda name: name is not None and name.endswith(".html"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        auto_reload=False,
     )

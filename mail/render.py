@@ -9,12 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 from urllib.parse import quote
-
-from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
 from ledger.lifecycle import ALERT_CAP_JOBS, ends_left_out
 from ledger.records import Delivery, User
@@ -23,6 +19,7 @@ from mail.dates import moment, period_name
 from mail.envelope import fits
 from mail.letter import SUBJECT_MAX_CHARS, Letter, Site
 from mail.shown import GENEROUS, TIGHT, Limits, preheader, shown
+from mail.templating import template
 
 NOTES_MAX = 5
 NOTE_MAX_BYTES = 300
@@ -125,8 +122,8 @@ class _Draft:
             kind=self.kind,
             to=self.user.address,
             subject=_subject(total, best, self.when),
-            text=_template("letter.txt").render(facts),
-            html=_template("letter.html").render(facts),
+            text=template("letter.txt").render(facts),
+            html=template("letter.html").render(facts),
             outside_id=self.outside_id,
             date=self.at,
             mail_from=self.site.mail_from,
@@ -164,22 +161,3 @@ def _subject(total: int, best: str, when: str) -> str:
 
 def _count(total: int) -> str:
     return "1 job fits" if total == 1 else f"{total} jobs fit"
-
-
-@cache
-def _template(name: str) -> Template:
-    return _environment().get_template(name)
-
-
-@cache
-def _environment() -> Environment:
-    """Made at the first letter, once; templates hold no state between letters."""
-    return Environment(
-        loader=FunctionLoader(lambda name: files("mail").joinpath("templates", name).read_text("utf-8")),
-        autoescape=lambda name: name is not None and name.endswith(".html"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        auto_reload=False,
-    )

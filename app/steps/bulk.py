@@ -15,7 +15,6 @@ from app.steps.match import Matched, Wanted
 from ledger import deliveries, ids, users
 from ledger.collections import DELIVERIES
 from ledger.deliveries import Row
-from ledger.documents import BadRecord
 from ledger.lifecycle import State
 from ledger.records import Delivery, User
 
@@ -75,11 +74,7 @@ async def queue(run: Run, rows: Sequence[Delivery]) -> int:
 async def note_catch_ups(run: Run, choices: dict[str, Choice]) -> None:
     """After their rows exist: the catch-ups that were answered, and those that wait for a pause to end."""
     edits = {uid: edit for uid, choice in choices.items() if (edit := _edit(choice)) is not None}
-
-    def bad(_uid: str, error: BadRecord) -> None:
-        run.report.error("users", str(error))
-
-    moving = await users.change_many(run.store, edits, bad) if edits else []
+    moving = await users.change_many(run.store, edits, run.report.unread("users")) if edits else []
     if moving:
         run.report.error("users", f"{len(moving)} documents kept changing; their catch-up comes again")
 

@@ -9,7 +9,6 @@ from app.parts import Run
 from ledger import deliveries, digests, ids
 from ledger.deliveries import Row, best_first
 from ledger.digests import Held
-from ledger.documents import BadRecord
 from ledger.lifecycle import State, Via
 from ledger.pinning import pin
 from ledger.records import Digest, User
@@ -57,21 +56,14 @@ def open_rows_of(digest: Held, rows: Mapping[str, Row]) -> list[Row]:
 
 async def waiting_rows(run: Run, uid: str) -> list[Row]:
     """All of the user's rows that wait for a digest and are not in one, best first."""
-
-    def bad(_id: str, error: BadRecord) -> None:
-        run.report.error("deliveries", str(error))
-
-    rows = await deliveries.waiting(run.store, uid, bad, via=Via.DIGEST)
+    rows = await deliveries.waiting(run.store, uid, run.report.unread("deliveries"), via=Via.DIGEST)
     return sorted(rows, key=lambda row: best_first(row.record))
 
 
 async def rows_of(run: Run, digest: Held) -> dict[str, Row]:
     record = digest.record
-
-    def bad(_id: str, error: BadRecord) -> None:
-        run.report.error("deliveries", str(error))
-
-    found = await deliveries.read(run.store, [ids.pair_id(record.uid, key) for key in record.rows], bad)
+    row_ids = [ids.pair_id(record.uid, key) for key in record.rows]
+    found = await deliveries.read(run.store, row_ids, run.report.unread("deliveries"))
     return {row.record.key: row for row in found.values()}
 
 

@@ -56,9 +56,9 @@ async def match(run: Run) -> Matched:
     """Match the open jobs against every active user, and the fresh jobs against those who wait for them."""
     found, bad_jobs = await jobs.open_jobs(run.store)
     if found:
-        people = [user async for user in users.active(run.store, _note_bad(run))]
+        people = [user async for user in users.active(run.store, run.report.unread("users"))]
     else:
-        people = await users.waking(run.store, now=run.now, bad=_note_bad(run))
+        people = await users.waking(run.store, now=run.now, bad=run.report.unread("users"))
     catching_up = [u for u in people if u.active and u.catch_up is not None and not _is_paused(u, run.now)]
     # Read after the users: a job stored before a profile was saved is in here, one stored later is open.
     fresh: list[Job] = []
@@ -111,10 +111,3 @@ def _fits(
 
 def _is_paused(user: User, now: datetime) -> bool:
     return user.paused_until is not None and user.paused_until > now
-
-
-def _note_bad(run: Run) -> users.OnBad:
-    def note(_uid: str, error: BadRecord) -> None:
-        run.report.error("users", str(error))  # never the id: it is a readable address
-
-    return note

@@ -12,7 +12,7 @@ from ledger import deliveries, verdicts
 from ledger.collections import DELIVERIES, DIGESTS, MATCHES
 from ledger.deliveries import Row
 from ledger.digests import Held
-from ledger.documents import BadRecord, Stored, decode
+from ledger.documents import read_all
 from ledger.lifecycle import State, Via
 from ledger.records import Delivery, Digest
 from ledger.store import Snapshot
@@ -34,12 +34,7 @@ async def wake(run: Run) -> Woken:
     """What is due; claims whose process died become UNCLEAR on the way."""
     woken = Woken()
     dead: list[tuple[Row, Delivery]] = []
-    for snapshot in await _due(run, DELIVERIES):
-        try:
-            row = Stored(decode(Delivery, snapshot), snapshot.version)
-        except BadRecord as error:
-            run.report.error("deliveries", str(error))
-            continue
+    for row in read_all(Delivery, await _due(run, DELIVERIES), run.report.unread("deliveries")).values():
         match row.record.state, row.record.via:
             case State.CLAIMED, _:
                 dead.append((row, deliveries.abandoned(row.record, now=run.now)))
@@ -53,20 +48,12 @@ async def wake(run: Run) -> Woken:
         run.report.rows(given_up.state)
         log.warning("unclear: the run that was sending it died", job=given_up.job_id, outside=given_up.outside)
     for snapshot in await _due(run, DIGESTS):
-        try:
-            digest = Stored(decode(Digest, snapshot), snapshot.version)
-        except BadRecord as error:
-            run.report.error("digests", str(error))
-            if isinstance(uid := snapshot.data.get("uid"), str):
-                woken.digests.setdefault(uid, [])  # served all the same: what it binds is let go
-            continue
-        woken.digests.setdefault(digest.record.uid, []).append(digest)
-    for snapshot in await _due(run, MATCHES):
-        try:
-            verdict = Stored(decode(verdicts.Verdict, snapshot), snapshot.version)
-        except BadRecord as error:
-            run.report.error("verdicts", str(error))
-            continue
+        # One that cannot be read is told, and its person is served all the same: what it binds is let go.
+        for digest in read_all(Digest, [snapshot], run.report.unread("digests")).values():
+            woken.digests.setdefault(digest.record.uid, []).append(digest)
+        if isinstance(uid := snapshot.data.get("uid"), str):
+            woken.digests.setdefault(uid, [])
+    for verdict in read_all(verdicts.Verdict, await _due(run, MATCHES), run.report.unread("verdicts")).values():
         woken.verdicts.setdefault(verdict.record.uid, []).append(verdict)
     return woken
 
