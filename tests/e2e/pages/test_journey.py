@@ -62,6 +62,7 @@ async def test_a_person_signs_up_gets_a_job_unsubscribes_comes_back_and_leaves(t
         assert leave
         await page.goto(leave[0])
         await page.get_by_role("button").click()
+        await page.get_by_role("heading", name="You are unsubscribed").wait_for()
         await page.goto("/me")
         await expect(page.get_by_text("you unsubscribed")).to_be_visible()
         world.after(minutes=15)
@@ -119,7 +120,8 @@ async def test_the_keyboard_alone_is_enough(tmp_path: Path) -> None:
         await page.keyboard.press("Enter")
         await page.get_by_role("heading", name="Look into your mailbox").wait_for()
         await page.goto(link_in(world, ANN))
-        await page.keyboard.press("Enter")  # the button has the focus
+        await expect(page.get_by_role("button", name="Sign in")).to_be_focused()  # a frame after the load, not with it
+        await page.keyboard.press("Enter")
         await page.wait_for_url("**/me/search")
         await _tab_to(page, "keywords")
         await page.keyboard.type("python")

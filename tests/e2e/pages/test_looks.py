@@ -44,6 +44,7 @@ async def test_no_page_overflows_shifts_weighs_too_much_or_has_a_grave_fault(
         await stranger.goto("/")
         await stranger.get_by_label("Your e-mail address").fill("new@example.com")
         await stranger.get_by_role("button", name="Send me a link").click()
+        await stranger.get_by_role("heading", name="Look into your mailbox").wait_for()
         faults += await grave_faults(stranger)
         faults += await _faults(stranger, link_in(world, "new@example.com"))
     assert faults == []
