@@ -11,7 +11,7 @@ from datetime import datetime, time
 from typing import Any
 
 from app import gates
-from ledger import addresses, deliveries, users
+from ledger import addresses, next_digest, users
 from ledger.records import Mode, Search, Stop, User
 from ledger.schedule import hour_of
 from ledger.store import Store
@@ -94,7 +94,7 @@ async def change(
     """
     user = await users.change(store, uid, edit)
     if user is not None:
-        await deliveries.follow(store, user, hour=hour_of(user, default_at=default_at), now=now)
+        await next_digest.follow(store, user, hour=hour_of(user, default_at=default_at), now=now)
     return user
 
 

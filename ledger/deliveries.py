@@ -33,8 +33,6 @@ from ledger.store import Snapshot, Store, StoreError, every
 
 Row = Stored[Delivery]
 
-DAY = timedelta(days=1)
-
 GONE_WHY = "its user has gone"
 STOPPED_WHY = "its user has stopped: "  # and by what
 
@@ -246,24 +244,3 @@ async def waiting(store: Store, uid: str, bad: OnBad = lambda *_: None, *, via: 
     where = {"uid": uid, "state": State.QUEUED.value} | ({"via": via.value} if via is not None else {})
     found = [snapshot async for snapshot in every(store, DELIVERIES, where)]
     return [row for row in read_all(Delivery, found, bad).values() if row.record.period is None]
-
-
-async def follow(store: Store, user: User, *, hour: Hour, now: datetime) -> list[Delivery]:
-    """What waits for a digest waits for the user's next one, after a change of hour, zone or mode. Returns those moved.
-
-    Not before the end of a pause. What is due already is left to the run, which asks the user's hour itself; a run
-    that never comes to this moves nothing and loses nothing: each row still wakes at its old time.
-    """
-    at, awake_at = next_due(hour, now).at, user.paused_until or now
-    rows = [row for row in await waiting(store, user.uid, via=Via.DIGEST) if _sleeps(row.record, now=now)]
-
-    def moved(row: Delivery) -> Delivery:
-        # Of a weekly letter whose new hour has just passed: it would have gone by now, and does not wait a week more.
-        is_late = row.wake_at is not None and at - row.wake_at > DAY and next_due(hour, row.created_at).at <= now
-        return replace(row, wake_at=max(awake_at, now if is_late else at))
-
-    return await change(store, [(row, moved(row.record)) for row in rows])
-
-
-def _sleeps(row: Delivery, *, now: datetime) -> bool:
-    return row.wake_at is not None and row.wake_at > now

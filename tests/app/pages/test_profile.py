@@ -290,6 +290,30 @@ async def test_jobs_that_wait_already_come_at_the_new_hour_that_the_page_promise
     assert (await world.cron())["mail"]["digests"] == 1
 
 
+async def test_a_later_hour_on_a_day_that_had_its_mail_is_promised_for_the_day_after_and_kept(world: World) -> None:
+    await world.begin()
+    async with visiting(world) as client:
+        await signed_in(client, world)
+        await save_search(client)
+        assert (await save_letters(client, mode="daily", at="06:00")).status_code == 303
+        world.after(minutes=15)
+        world.feed(item("Gardener"), item("Python one"))
+        await world.cron()
+        world.now = world.now.replace(day=1, month=12, hour=6, minute=0)
+        assert (await world.cron())["mail"]["digests"] == 1
+        world.after(minutes=15)
+        world.feed(item("Gardener"), item("Python one"), item("Python two"))
+        await world.cron()
+        assert "the next one Wed 2 Dec, 06:00" in text((await client.get("/me")).text)
+        assert (await save_letters(client, mode="daily", at="18:00")).status_code == 303
+        assert "the next one Wed 2 Dec, 18:00" in text((await client.get("/me")).text)
+        assert "daily mail of Wed 2 Dec, 18:00" in text((await client.get("/me/history")).text)
+        world.now = world.now.replace(hour=18)
+        assert (await world.cron())["mail"]["digests"] == 0
+        world.now = world.now.replace(day=2)
+        assert (await world.cron())["mail"]["digests"] == 1
+
+
 async def save_letters(client: httpx2.AsyncClient, **typed: str) -> httpx2.Response:
     """Open the form of the mail, type, and press Save."""
     form = (await client.get("/me/letters")).text
