@@ -23,6 +23,11 @@ router = APIRouter()
 BUDGET_MIN_S = 5
 BUDGET_MAX_CHARS = 10  # more than any wall has; a number of thousands of digits is an error to read
 SKIPPED_BECAUSE = "previous run in flight"
+STOPPED_WHY = "stopped at once; the next run does the rest"
+
+
+class StoppedAtOnce(Exception):
+    """The run was cancelled where it was, because its process has to end."""
 
 
 class Runs:
@@ -30,14 +35,27 @@ class Runs:
 
     def __init__(self) -> None:
         self._running: dict[asyncio.Task[dict[str, Any]], Deadline] = {}
+        self.were_stopped = False
 
     async def run(self, parts: Parts, *, wall_s: float) -> dict[str, Any]:
-        """One run and its report. A caller that hangs up changes nothing: the run goes on to its end."""
+        """One run and its report. A caller that hangs up changes nothing: the run goes on to its end.
+
+        Raises StoppedAtOnce when it was cancelled.
+        """
         deadline = Deadline(wall_s, clock=parts.clock)
         task = asyncio.create_task(_answer(parts, deadline))
         self._running[task] = deadline
         task.add_done_callback(lambda done: self._running.pop(done, None))
-        return await asyncio.shield(task)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if task.cancelled():
+                raise StoppedAtOnce(STOPPED_WHY) from None
+            raise  # it is the caller who has gone
+
+    @property
+    def is_busy(self) -> bool:
+        return bool(self._running)
 
     def cut(self) -> None:
         """The wall counts as reached for every run: they stop between users."""
@@ -47,7 +65,7 @@ class Runs:
     def cancel(self) -> None:
         """Every run ends where it is, as if its process died, but gives its lease back."""
         for task in self._running:
-            task.cancel()
+            self.were_stopped = task.cancel() or self.were_stopped
 
     async def drain(self) -> None:
         """Wait until what has begun is settled."""
@@ -84,7 +102,10 @@ async def cron(request: Request) -> JSONResponse:
         reason = f"budget must be a whole number of seconds from {BUDGET_MIN_S} to {settings.wall_s}"
         return JSONResponse({"status": "bad request", "reason": reason}, status_code=400)
     runs: Runs = request.app.state.runs
-    report = await runs.run(request.app.state.parts, wall_s=budget_s)
+    try:
+        report = await runs.run(request.app.state.parts, wall_s=budget_s)
+    except StoppedAtOnce as stopped:
+        return JSONResponse({"status": Status.FAILED.value, "reason": str(stopped)}, status_code=503)
     if report["status"] != Status.FAILED.value:
         return JSONResponse(report)
     log.error("run failed", run_id=report["run_id"], reason=report.get("reason"))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import itertools
 import signal
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -23,6 +25,8 @@ from app.wiring import wired
 
 log = structlog.get_logger()
 
+AT_ONCE = 2  # the time of being told to end that stops runs where they are
+
 
 def as_wired(parts: Parts) -> Parts:
     return parts
@@ -41,7 +45,7 @@ def make_app(settings: Settings, *, clock: Clock = utc_now, rewire: Callable[[Pa
             app.state.parts = rewire(parts)
             app.state.runs = cron.Runs()
             app.state.week = LastWeek()
-            with _told_to_end(app.state.runs.cut):
+            with _told_to_end(app.state.runs):
                 yield
                 await app.state.runs.drain()
 
@@ -58,15 +62,25 @@ def make_app(settings: Settings, *, clock: Clock = utc_now, rewire: Callable[[Pa
 
 
 @contextlib.contextmanager
-def _told_to_end(cut: Callable[[], None]) -> Any:
-    """SIGTERM and Ctrl-C count as the wall reached, before the server begins to wait for its requests."""
+def _told_to_end(runs: cron.Runs) -> Any:
+    """SIGTERM and Ctrl-C count as the wall reached, before the server begins to wait for its requests.
+
+    Told a second time, the runs end where they are, and the server still answers who waits for them; it hears of a
+    third time itself, and waits for nothing.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    loop = asyncio.get_running_loop()
+    times = itertools.count(1)
 
     def handle(number: int, frame: FrameType | None) -> None:
-        cut()
+        time = next(times)
+        if time == AT_ONCE and runs.is_busy:
+            loop.call_soon_threadsafe(runs.cancel)
+            return
+        runs.cut()
         old = before[signal.Signals(number)]
         if callable(old):
             old(number, frame)

@@ -60,7 +60,7 @@ def cron(budget: int | None, as_json: bool) -> None:
 
 
 async def _run(settings: Settings, *, wall_s: float, watch: Callable[[str], None] | None) -> dict[str, Any]:
-    from app.cron import Runs
+    from app.cron import Runs, StoppedAtOnce
 
     runs = Runs()
     loop = asyncio.get_running_loop()
@@ -83,8 +83,8 @@ async def _run(settings: Settings, *, wall_s: float, watch: Callable[[str], None
         on_signals(stop)
         try:
             return await runs.run(replace(parts, watch=watch) if watch else parts, wall_s=wall_s)
-        except asyncio.CancelledError as error:
-            raise Trouble("stopped at once; the next run does the rest") from error
+        except StoppedAtOnce as error:
+            raise Trouble(str(error)) from error
 
 
 def _say_stage(stage: str) -> None:

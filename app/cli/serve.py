@@ -19,7 +19,7 @@ import click
 import uvicorn
 
 from app import dotenv
-from app.cli.errors import Mistake
+from app.cli.errors import Mistake, Trouble
 from app.settings import load
 from scan.sources.config import load as load_sources
 
@@ -56,6 +56,7 @@ def serve(host: str, port: int | None) -> None:
     with _absent("rich"):  # a tenth of a cold start, for tracebacks in a form that we do not use
         import structlog  # noqa: F401
     from app.access import AccessLog
+    from app.cron import STOPPED_WHY
     from app.main import app  # reads the environment when imported
 
     def ready() -> None:
@@ -68,7 +69,12 @@ def serve(host: str, port: int | None) -> None:
     try:
         _Server(config, ready).run(sockets=[listening])
     except KeyboardInterrupt:
-        sys.exit(0)
+        pass
+    except SystemExit as ended:
+        if ended.code:
+            raise
+    if getattr(app.state, "runs", None) is not None and app.state.runs.were_stopped:
+        raise Trouble(STOPPED_WHY)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from app.cron import STOPPED_WHY
 from ledger import users
 from ledger.collections import LOCKS
 from ledger.lease import LOCK_ID
@@ -193,6 +194,29 @@ async def test_told_to_end_a_run_at_the_keyboard_stops_between_people_too(tmp_pa
         does_the_rest(tmp_path, sink, env)
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_told_twice_a_server_ends_its_run_at_once_answers_its_caller_and_gives_the_lease_back(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    await sign_up(tmp_path)
+    with slow_mail(tmp_path, answer_s=WAIT_MAX_S) as (sink, env), ThreadPoolExecutor(1) as pool:
+        with terminal.started(tmp_path, "serve", "--port", "0", **env) as process:
+            where, _ = listening(process)
+            told = {"Authorization": f"Bearer {SECRET}"}
+            answer = pool.submit(httpx2.get, f"{where}/cron", headers=told, timeout=WAIT_MAX_S)
+            wait_until(lambda: sink.bodies)
+            process.send_signal(number)
+            wait_until(lambda: '"stopping"' in (tmp_path / "stderr").read_text())
+            process.send_signal(number)
+            assert process.wait(WAIT_MAX_S) == 1
+            assert answer.result(WAIT_MAX_S).status_code == 503
+            assert answer.result().json() == {"status": "failed", "reason": STOPPED_WHY}
+        said = (tmp_path / "stderr").read_text()
+        assert "Traceback" not in said
+        assert said.splitlines()[-1] == f"scout: {STOPPED_WHY}"
+    await lease_is_given_back(tmp_path)
+
+
 async def test_told_twice_a_run_at_the_keyboard_ends_at_once_and_gives_its_lease_back(tmp_path: Path) -> None:
     await sign_up(tmp_path)
     with slow_mail(tmp_path, answer_s=WAIT_MAX_S) as (sink, env):
@@ -203,7 +227,11 @@ async def test_told_twice_a_run_at_the_keyboard_ends_at_once_and_gives_its_lease
             process.send_signal(signal.SIGINT)
             assert (process.communicate(timeout=WAIT_MAX_S)[0], process.returncode) == ("", 1)
         said = (tmp_path / "stderr").read_text().splitlines()
-        assert said[-1] == "scout: stopped at once; the next run does the rest"
-    store = SqliteStore(tmp_path / "scout.db", clock=lambda: datetime.now(UTC))
+        assert said[-1] == f"scout: {STOPPED_WHY}"
+    await lease_is_given_back(tmp_path)
+
+
+async def lease_is_given_back(folder: Path) -> None:
+    store = SqliteStore(folder / "scout.db", clock=lambda: datetime.now(UTC))
     assert await store.get(LOCKS, [LOCK_ID]) == {}
     await store.close()
