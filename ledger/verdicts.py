@@ -11,6 +11,8 @@ DECIDED   the model's answer. It serves later profiles too. Filled only under th
 UNSCORED  no answer for GIVE_UP_AFTER: the pair goes on by its keywords, marked.
 DROPPED   nobody is left to tell, or it no longer fits.
 
+What was asked for anew and got no answer is DECIDED again, by the word it had.
+
 A carried pair that is to be mailed keeps its `wake_at` until its row exists.
 """
 
@@ -73,6 +75,11 @@ class Verdict:
     @property
     def id(self) -> str:
         return ids.pair_id(self.uid, self.key)
+
+    @property
+    def was_decided(self) -> bool:
+        """Whether it holds a model's word, be it one that is asked for anew."""
+        return self.decided_at is not None
 
     @property
     def is_decided(self) -> bool:
@@ -178,15 +185,20 @@ def is_spent(verdict: Verdict, *, now: datetime) -> bool:
 
 
 def unscored(verdict: Verdict, *, why: str, now: datetime) -> Verdict:
-    """The pair as one that goes on by its keywords; a carried one asks for attention until its row exists."""
-    return _final(verdict, VerdictState.UNSCORED, why=why, now=now, wake_at=now if verdict.carried else None)
+    """The pair as one that goes on by its keywords, or by the word it had before it was asked for anew.
+
+    A carried one asks for attention until its row exists.
+    """
+    state = VerdictState.DECIDED if verdict.was_decided else VerdictState.UNSCORED
+    return _final(verdict, state, why=why, now=now, wake_at=now if verdict.carried else None)
 
 
 def let_go(verdict: Verdict, *, why: str, now: datetime) -> Verdict:
     """A carried pair that nobody waits for any more. A model's word stays: it is never paid for twice."""
     if verdict.state is VerdictState.DECIDED:
         return told(verdict)
-    return _final(verdict, VerdictState.DROPPED, why=why, now=now, wake_at=None)
+    state = VerdictState.DECIDED if verdict.was_decided else VerdictState.DROPPED
+    return _final(verdict, state, why=why, now=now, wake_at=None)
 
 
 def asleep(verdict: Verdict, *, until: datetime) -> Verdict:

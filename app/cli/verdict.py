@@ -175,6 +175,8 @@ async def _find(uid: str) -> rescore.Found | None:
         user = await people.read(parts.store, uid)
         if user is None:
             return None
+        if not user.record.ai:
+            raise Mistake("no model judges for this person; switch it on: scout users add --ai")
         price = price_table(settings.ai_prices)[settings.ai_model]
         return await rescore.find(parts.store, user.record, price=price, batch=settings.ai_batch)
 

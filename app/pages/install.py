@@ -7,7 +7,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
-from app.pages import account, entry, history, letters, me, search, status, view, why
+from app.pages import account, entry, history, letters, me, rescore, search, status, view, why
 from app.pages.form import Refused
 from app.pages.view import PageHeaders, go, page
 from app.pages.visitor import SignInFirst
@@ -17,7 +17,7 @@ from ledger.users import Contended
 
 log = structlog.get_logger()
 
-ROUTERS = (view, entry, me, search, letters, history, why, account, status)
+ROUTERS = (view, entry, me, search, letters, rescore, history, why, account, status)
 TRY_AGAIN = "Scout cannot reach what it remembers at this moment. Nothing was changed; try again in a minute."
 
 

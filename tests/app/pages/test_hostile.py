@@ -26,7 +26,7 @@ HTML = '<script>alert(1)</script>"><img src=x onerror=alert(2)>'
 UNSAFE = (
     "/login", "/login/x", "/logout", "/confirm/x", "/me/search", "/me/letters", "/me/address", "/me/resume",
     "/me/sign-out-everywhere", "/me/delete", "/me/jobs/x", "/me/search/remove",
-    "/me/sign-out-there",
+    "/me/sign-out-there", "/me/rescore",
 )  # fmt: skip
 
 
@@ -167,7 +167,7 @@ async def test_every_answer_has_the_strict_headers_and_only_static_files_are_kep
         await signed_in(client, world)
         await ask(client)
         paths = ["/", "/login", links(world)[-1], "/me", "/me/search", "/me/letters", "/me/history", "/me/why",
-                 "/me/account", "/me/delete", "/me/export.json", "/nope", "/status"]  # fmt: skip
+                 "/me/account", "/me/delete", "/me/rescore", "/me/export.json", "/nope", "/status"]  # fmt: skip
         for path in paths:
             answer = await client.get(path)
             for name, value in HEADERS.items():

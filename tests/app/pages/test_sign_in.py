@@ -191,7 +191,7 @@ async def test_a_session_has_a_fresh_key_and_signing_out_ends_it(world: World) -
     assert await world.dump("sessions") == {}
 
 
-@pytest.mark.parametrize("path", ["/me", "/me/letters", "/me/history", "/status"])
+@pytest.mark.parametrize("path", ["/me", "/me/letters", "/me/history", "/me/rescore", "/status"])
 async def test_who_is_not_signed_in_is_told_that_the_page_needs_it(world: World, path: str) -> None:
     async with visiting(world) as client:
         sent = await client.get(path)

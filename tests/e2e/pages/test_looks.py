@@ -21,7 +21,7 @@ PAGE_MAX_BYTES = 60_000
 STRANGER = ("/", "/login?then=/me", "/login?then=/me&lost=1", "/nope", "/login/wrong", "/confirm/wrong")
 PERSON = ("/me", "/me/search", "/me/search?name=Many", "/me/letters", "/me/history",
           "/me/why?link=jobs.example.com/python-0", "/me/why?link=x%20y", "/me/account",
-          "/me/delete", "/me/search/remove?name=Many", "/status")  # fmt: skip
+          "/me/delete", "/me/rescore", "/me/search/remove?name=Many", "/status")  # fmt: skip
 SHIFT_WATCH = """window.shifted = 0; new PerformanceObserver(list => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value;
 }).observe({type: 'layout-shift', buffered: true});"""
