@@ -95,31 +95,44 @@ async def read_again(run: Run, uids: Sequence[str]) -> tuple[set[str], dict[str,
     return unreadable, {uid: user.record for uid, user in fresh.items()}
 
 
-async def send(run: Run, letter: Letter) -> Attempt:
+async def send(run: Run, letter: Letter, *, uid: str | None = None) -> Attempt:
     """The letter's attempt under its claim, noted by the pace.
 
     One more try where that is safe and fits into the run: the provider asked to come back in a moment, or it
-    would recognise the same letter by its key.
+    would recognise the same letter by its key. Not to the person `uid` if they have left in that moment.
     """
-    attempt = await _with_patience(run, letter)
+    attempt = await _with_patience(run, letter, uid)
     if attempt.outcome is not Outcome.ACCEPTED:
         run.report.letter_not_taken(attempt.reason)
     return attempt
 
 
-async def _with_patience(run: Run, letter: Letter) -> Attempt:
+async def _with_patience(run: Run, letter: Letter, uid: str | None) -> Attempt:
     attempt = await _attempt(run, letter)
     wait_s = _again_after_s(attempt)
     if wait_s is None or not run.deadline.allows(wait_s + run.parts.transport.longest_s(run.wait_s)):
         return attempt
     await asyncio.sleep(wait_s)
-    if run.pace.paused is not None:
+    if run.pace.paused is not None or (uid is not None and not await _still_wanted(run, letter, uid)):
         return attempt
     again = await _attempt(run, letter)
     # Under a key that the provider knows, a later refusal does not prove that the first one was not taken.
     if attempt.outcome is Outcome.UNCLEAR and again.outcome is not Outcome.ACCEPTED:
         return attempt
     return again
+
+
+async def _still_wanted(run: Run, letter: Letter, uid: str) -> bool:
+    """Whether the person is there, at this address, and has stopped nothing. Who cannot be read is not asked twice."""
+    try:
+        _, people = await read_again(run, [uid])
+    except StoreError as error:
+        run.report.error("users", f"one could not be read before a second try: {error}")
+        return False
+    user = people.get(uid)
+    if user is None or not user.active or user.address != letter.to:
+        return False
+    return user.paused_until is None or user.paused_until <= run.parts.clock()
 
 
 def _again_after_s(attempt: Attempt) -> float | None:

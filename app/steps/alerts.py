@@ -95,7 +95,7 @@ async def _send_letter(run: Run, user: User, choice: Choice, later: Later | None
     if len(won) < len(rows):
         held = [row.record for row in won]
         letter = render_alert(user, held, outside_id=outside, at=now, site=run.parts.site, later=later)
-    attempt = await send(run, letter)
+    attempt = await send(run, letter, uid=user.uid)
     if ALERT_AFTER[attempt.outcome].state is State.QUEUED:
         run.quota.untaken(digest=False)
     settled = await deliveries.settle(run.store, won, attempt, hour=run.parts.hour(user), now=run.parts.clock())

@@ -120,7 +120,7 @@ async def _attempt(run: Run, user: User, digest: Held) -> bool:
     if sending is None:
         run.quota.untaken(digest=True)
         return True
-    attempt = await send(run, letter)
+    attempt = await send(run, letter, uid=user.uid)
     if attempt.outcome in (Outcome.DEFERRED, Outcome.PAUSED):
         run.quota.untaken(digest=True)
     state = {Outcome.ACCEPTED: DigestState.SENT, Outcome.REJECTED: DigestState.FAILED}.get(attempt.outcome)
