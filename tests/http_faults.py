@@ -97,6 +97,7 @@ class FaultyApi(LoopServer):
     received: list[Posted] = field(default_factory=list)
     taken: list[Posted] = field(default_factory=list)
     connections: int = 0
+    closed: int = 0  # of the connections, those that have ended here
 
     def __post_init__(self) -> None:
         self.rescript(self.steps)
@@ -134,6 +135,9 @@ class FaultyApi(LoopServer):
                     pass
         finally:
             writer.transport.abort()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+            self.closed += 1
 
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """One request and what becomes of it; whether the connection goes on."""

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from typing import Self
 
 HOST = "127.0.0.1"
-START_MAX_S = 10.0
+START_MAX_S = 60.0
 
 
 class LoopServer(ABC):

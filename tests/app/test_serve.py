@@ -33,7 +33,7 @@ from tests.sinks import Say, ScriptedSmtp
 
 SECRET = "0123456789abcdef-serve"
 PEOPLE = 12
-WAIT_MAX_S = 20.0
+WAIT_MAX_S = 60.0
 
 
 def listening(process: subprocess.Popen[str]) -> tuple[str, str]:

@@ -107,5 +107,5 @@ async def test_a_letter_that_never_left_is_deferred_and_nothing_needs_repeating(
 
 async def test_an_attempt_itself_never_repeats(resend: Made) -> None:
     with FaultyApi(Hang()) as api:
-        attempt = await resend(api.url, deadline_s=0.3).send(letter())
+        attempt = await resend(api.url, deadline_s=1.5).send(letter())
         assert (attempt.outcome, attempt.repeatable, api.bodies) == (UNCLEAR, True, 1)
