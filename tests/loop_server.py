@@ -48,9 +48,15 @@ class LoopServer(ABC):
         self.port = server.sockets[0].getsockname()[1]
         started.set()
         await self._stop.wait()
-        server.close()
-        others = asyncio.all_tasks() - {asyncio.current_task()}
+        await end(server)
+
+
+async def end(server: asyncio.Server) -> None:
+    """Close it with whatever still runs in this loop, but for its caller, and leave no socket behind."""
+    server.close()
+    await asyncio.sleep(0)  # who was accepted just now has a transport by then, which a cancelled task closes
+    while others := asyncio.all_tasks() - {asyncio.current_task()}:
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
-        await asyncio.sleep(0)  # closed sockets are given back in the loop's next round
+    await asyncio.sleep(0)  # closed sockets are given back in the loop's next round

@@ -137,10 +137,16 @@ async def test_letters_that_wait_for_a_free_connection_are_deferred(
 ) -> None:
     monkeypatch.setattr(connections, "CONNECTIONS_MAX", 1)
     with FaultyApi(Hang()) as api:
-        transport = sendgrid(api.url, deadline_s=2.0)
-        attempts = await asyncio.gather(*(transport.send(letter()) for _ in range(3)))
-        assert sorted(a.outcome for a in attempts) == [DEFERRED, DEFERRED, UNCLEAR]
+        transport = sendgrid(api.url)
+        holds_it = asyncio.create_task(transport.send(letter()))
+        while not api.bodies:
+            await asyncio.sleep(0.01)
+        attempts = await asyncio.gather(*(transport.send(letter(number=n), at_most_s=0.3) for n in (1, 2)))
+        assert [a.outcome for a in attempts] == [DEFERRED, DEFERRED]
         assert api.bodies == 1
+        holds_it.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await holds_it
 
 
 async def test_cancelling_passes_through_and_the_letter_reached_the_server_at_most_once(sendgrid: Made) -> None:
