@@ -94,6 +94,8 @@ async def change(
     """
     user = await users.change(store, uid, edit)
     if user is not None:
+        user = await next_digest.note_hour(store, user, default_at=default_at, now=now)
+    if user is not None:
         await next_digest.follow(store, user, hour=hour_of(user, default_at=default_at), now=now)
     return user
 

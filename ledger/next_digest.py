@@ -1,28 +1,37 @@
-"""When somebody's next digest comes, and what waits for it after a change of hour."""
+"""Digests after a change of hour: when the next one comes, and what waits for it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 
-from ledger import deliveries, digests, ids
+from ledger import deliveries, digests, ids, users
 from ledger.lifecycle import Via
 from ledger.records import Delivery, User
-from ledger.schedule import Due, Hour, next_due
+from ledger.schedule import Due, Hour, hour_of, next_due
 from ledger.store import Store
 
 DAY = timedelta(days=1)
+PERIODS_MAX = 4  # that can have had their digest ahead of a new hour: zones lie 26 hours apart
 
 
-async def next_digest(store: Store, uid: str, hour: Hour, *, after: datetime) -> Due:
-    """The first due time after `after` whose period has no digest yet.
+async def note_hour(store: Store, user: User, *, default_at: time, now: datetime) -> User | None:
+    """Keep the day from which digests of the new hour come: a day that has had its digest has no second one.
 
-    Who moves their hour to later in a day that has had its digest gets the next one a day on: a period has one.
+    Who moves their hour to later in such a day would else be promised one that never comes. Returns the user as kept;
+    None: they have gone.
     """
-    due = next_due(hour, after)
-    if await digests.is_taken(store, ids.digest_id(uid, due.period)):
-        return next_due(hour, due.at)
-    return due
+    hour = hour_of(replace(user, digests_from=None), default_at=default_at)
+    due = await _first_free(store, user.uid, hour, after=now)
+    starts = due.at if due != next_due(hour, now) else None
+    if starts == user.digests_from:
+        return user
+
+    def noted(current: User) -> User:
+        is_same = (current.mode, current.at, current.zone) == (user.mode, user.at, user.zone)
+        return replace(current, digests_from=starts) if is_same else current  # whoever moved it since notes that one
+
+    return await users.change(store, user.uid, noted)
 
 
 async def follow(store: Store, user: User, *, hour: Hour, now: datetime) -> list[Delivery]:
@@ -31,11 +40,9 @@ async def follow(store: Store, user: User, *, hour: Hour, now: datetime) -> list
     Not before the end of a pause. What is due already is left to the run, which asks the user's hour itself; a run
     that never comes to this moves nothing and loses nothing: each row still wakes at its old time.
     """
+    at, awake_at = next_due(hour, now).at, user.paused_until or now
     waiting = await deliveries.waiting(store, user.uid, via=Via.DIGEST)
     asleep = [row for row in waiting if row.record.wake_at is not None and row.record.wake_at > now]
-    if not asleep:
-        return []
-    at, awake_at = (await next_digest(store, user.uid, hour, after=now)).at, user.paused_until or now
 
     def moved(row: Delivery) -> Delivery:
         # Of a weekly letter whose new hour has just passed: it would have gone by now, and does not wait a week more.
@@ -43,3 +50,13 @@ async def follow(store: Store, user: User, *, hour: Hour, now: datetime) -> list
         return replace(row, wake_at=max(awake_at, now if is_late else at))
 
     return await deliveries.change(store, [(row, moved(row.record)) for row in asleep])
+
+
+async def _first_free(store: Store, uid: str, hour: Hour, *, after: datetime) -> Due:
+    """The first due time after `after` whose period has no digest yet."""
+    due = next_due(hour, after)
+    for _ in range(PERIODS_MAX):
+        if not await digests.is_taken(store, ids.digest_id(uid, due.period)):
+            break
+        due = next_due(hour, due.at)
+    return due

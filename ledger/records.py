@@ -71,6 +71,7 @@ class User:
     mode: Mode = Mode.INSTANT
     at: str | None = None  # HH:MM of the digest, local; None: the operator's default, in UTC
     zone: str = "UTC"
+    digests_from: Instant | None = None  # since the hour was moved: the days before that have had their digest
     quiet_from: str | None = None  # HH:MM, local; alerts wait until quiet_to
     quiet_to: str | None = None
     paused_until: Instant | None = None

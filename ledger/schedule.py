@@ -12,6 +12,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from ledger.records import Mode, User
 
+TICK = timedelta(microseconds=1)
+
 
 class BadZone(ValueError):
     """The zone or the hour cannot be used."""
@@ -19,11 +21,12 @@ class BadZone(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Hour:
-    """When somebody wants digests: `at` local time in `zone`, each day or each Monday."""
+    """When somebody wants digests: `at` local time in `zone`, each day or each Monday, and none before `not_before`."""
 
     at: time
     zone: ZoneInfo
     weekly: bool = False
+    not_before: datetime | None = None  # aware
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +60,16 @@ def hour_of(user: User, *, default_at: time) -> Hour:
     weekly = user.mode is Mode.WEEKLY
     try:
         if user.at is not None:
-            return Hour(time_of(user.at), zone_of(user.zone), weekly=weekly)
+            return Hour(time_of(user.at), zone_of(user.zone), weekly, user.digests_from)
     except BadZone:
         pass
-    return Hour(default_at, zone_of("UTC"), weekly=weekly)
+    return Hour(default_at, zone_of("UTC"), weekly, user.digests_from)
 
 
 def next_due(hour: Hour, after: datetime) -> Due:
     """The first due time strictly after `after`."""
+    if hour.not_before is not None:
+        after = max(after, hour.not_before - TICK)
     day = after.astimezone(hour.zone).date() - timedelta(days=1)
     while True:
         if _is_day(hour, day) and (instant := _instant(hour, day)) > after:

@@ -6,7 +6,7 @@ Writes nothing and asks no model.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from app.pages.week import Told
@@ -53,6 +53,7 @@ def preview(user: User, week: Sequence[Told], *, hour: Hour, digest_cap: int) ->
                 fits.append(said)
             elif said.why not in FAR:
                 near.append(said)
+    hour = replace(hour, not_before=None)  # the hour as it is now, tried on the days before it was chosen
     ranked = [Tried(jobs[fit.job_id], fit) for fit in rank(_one_of_each_twin(fits, jobs))]
     mails, listed = letters([tried.job.first_seen for tried in ranked], user.mode, hour, digest_cap=digest_cap)
     return Preview(

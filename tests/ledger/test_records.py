@@ -59,6 +59,7 @@ FULL: list[Any] = [
         mode=Mode.WEEKLY,
         at="07:30",
         zone="Europe/Berlin",
+        digests_from=T0,
         quiet_from="22:00",
         quiet_to="07:00",
         paused_until=T0,
