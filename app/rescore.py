@@ -2,54 +2,52 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from app.prices import Price
-from ledger import verdicts
+from ledger import ids, verdicts
 from ledger.collections import DELIVERIES, JOBS
 from ledger.documents import BadRecord, decode
 from ledger.records import Job, User
 from ledger.store import Store
 from ledger.verdicts import Held, VerdictState
-from scan.match import Fit, decide
+from scan.match import Matcher
 from scan.prompt import profile_version, question
+
+ONE_GO_MAX_PAIRS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Verdicts on an older profile whose jobs are there, fit as ever, and have not been sent; and the price."""
+    """Verdicts on an older profile whose jobs are there, fit as the profile is now, and have not been sent.
+
+    The newest first, as many as one go takes. `mark` says what was found, for whoever agrees to its price.
+    """
 
     held: tuple[Held, ...] = ()
-    most_micros: int = 0  # what it can cost at the most
-    last_micros: int = 0  # what the same verdicts cost the last time
+    more: int = 0  # found besides
+    waiting: int = 0  # asked for anew already, and without an answer yet
+    try_micros: int = 0  # what asking once can cost; a call that brings no answer is made again
+    spent_micros: int = 0  # what their verdicts have cost so far
+    mark: str = ""
 
 
-async def find(store: Store, user: User, *, price: Price, batch: int) -> Found:
-    """Nothing for who wants no verdicts. Raises StoreError."""
-    if not user.ai:
+async def find(store: Store, user: User, *, price: Price, batch: int, now: datetime) -> Found:
+    """Nothing for who wants no verdicts or gets no mail. Raises StoreError."""
+    if not user.ai or not user.active:
         return Found()
-    now_is = profile_version(user)
-    old = [
-        held
-        for held in await verdicts.of_user(store, user.uid)
-        if held.record.state is VerdictState.DECIDED and held.record.profile_version != now_is
-    ]
+    known = await verdicts.of_user(store, user.uid)
+    waiting = sum(one.record.state is VerdictState.PENDING and one.record.was_decided for one in known)
+    old = [one for one in known if _is_older(one, profile_version(user))]
     if not old:
-        return Found()
-    sent = await store.get(DELIVERIES, [held.record.id for held in old])
-    jobs = await _jobs(store, [held.record.job_id for held in old])
-    wanted = [
-        (held, jobs[held.record.job_id])
-        for held in old
-        if held.record.id not in sent and held.record.job_id in jobs and held.record.wake_at is None
-    ]
-    fitting = [(held, job) for held, job in wanted if isinstance(decide(user, job, now=held.record.created_at), Fit)]
-    most = 0
-    for start in range(0, len(fitting), batch):
-        named = [(f"{n:08}", job) for n, (_, job) in enumerate(fitting[start : start + batch])]
-        most += price.at_most(question(user, named)).micros
-    return Found(tuple(held for held, _ in fitting), most, sum(held.record.cost_micros for held, _ in fitting))
+        return Found(waiting=waiting)
+    sent = await store.get(DELIVERIES, [one.record.id for one in old])
+    unsent = [one for one in old if one.record.id not in sent]
+    jobs = await _jobs(store, {id_ for one in unsent for id_ in _job_ids(one)})
+    return await asyncio.to_thread(_priced, user, unsent, jobs, waiting=waiting, price=price, batch=batch, now=now)
 
 
 async def want(store: Store, found: Found, *, now: datetime) -> int:
@@ -57,11 +55,52 @@ async def want(store: Store, found: Found, *, now: datetime) -> int:
     return len(await verdicts.change(store, [(h, verdicts.wanted_again(h.record, now=now)) for h in found.held]))
 
 
-async def _jobs(store: Store, job_ids: list[str]) -> dict[str, Job]:
+def _is_older(held: Held, profile: str) -> bool:
+    verdict = held.record
+    return verdict.state is VerdictState.DECIDED and verdict.profile_version != profile and verdict.wake_at is None
+
+
+def _job_ids(held: Held) -> tuple[str, ...]:
+    return (held.record.job_id, *held.record.twins)
+
+
+async def _jobs(store: Store, job_ids: Iterable[str]) -> dict[str, Job]:
     found: dict[str, Job] = {}
-    for id_, snapshot in (await store.get(JOBS, job_ids)).items():
+    for id_, snapshot in (await store.get(JOBS, sorted(job_ids))).items():
         try:
             found[id_] = decode(Job, snapshot)
         except BadRecord:
             continue
     return found
+
+
+def _priced(
+    user: User,
+    unsent: Sequence[Held],
+    jobs: Mapping[str, Job],
+    *,
+    waiting: int,
+    price: Price,
+    batch: int,
+    now: datetime,
+) -> Found:
+    """Off the loop: a thousand jobs take seconds."""
+    matcher = Matcher.of([user])
+    fitting: list[tuple[Held, Job]] = []
+    for held in sorted(unsent, key=lambda one: one.record.decided_at or one.record.created_at, reverse=True):
+        its = (jobs[id_] for id_ in _job_ids(held) if id_ in jobs)
+        if (job := next((job for job in its if matcher.match(job, now=now)), None)) is not None:
+            fitting.append((held, job))
+    taken = fitting[:ONE_GO_MAX_PAIRS]
+    micros = 0
+    for start in range(0, len(taken), batch):
+        named = [(f"{n:08}", job) for n, (_, job) in enumerate(taken[start : start + batch])]
+        micros += price.at_most(question(user, named)).micros
+    return Found(
+        held=tuple(held for held, _ in taken),
+        more=len(fitting) - len(taken),
+        waiting=waiting,
+        try_micros=micros,
+        spent_micros=sum(held.record.cost_micros for held, _ in taken),
+        mark=ids.outside_id("\n".join([profile_version(user), *(f"{h.record.id} {h.version}" for h, _ in taken)])),
+    )

@@ -31,6 +31,7 @@ from ledger.store import Snapshot, Store, every
 GIVE_UP_AFTER = timedelta(hours=2)  # since the document was made; then keywords decide
 KEPT = timedelta(days=90)  # once final
 RETRY = (timedelta(minutes=10), timedelta(minutes=20), timedelta(minutes=40))  # after the first try, the second, ...
+ASKED_ANEW = "asked for anew"
 TRIES_MAX = 4  # calls that carried the pair; then it waits for GIVE_UP_AFTER
 
 
@@ -111,7 +112,7 @@ async def claim(
     """
 
     def claimed(verdict: Verdict) -> Verdict:
-        return replace(verdict, nonce=nonce, wake_at=now + timedelta(seconds=lease_s))
+        return replace(verdict, nonce=nonce, wake_at=now + timedelta(seconds=lease_s), why="")
 
     wanted = {v.id: claimed(v) for v in fresh}
     versions = await store.create(MATCHES, {id_: encode(v) for id_, v in wanted.items()}) if wanted else {}
@@ -215,8 +216,14 @@ def wanted_again(verdict: Verdict, *, now: datetime) -> Verdict:
     """A stored verdict to be asked for anew, because its person wants that."""
     return replace(
         verdict, state=VerdictState.PENDING, created_at=now, wake_at=now, carried=True, tries=0, expire_at=None,
-        why="asked for anew", nonce=ids.new_nonce(),
+        why=ASKED_ANEW, nonce=ids.new_nonce(),
     )  # fmt: skip
+
+
+def taken_up(verdict: Verdict, *, now: datetime) -> Verdict:
+    """As a run meets it: what was asked for anew has its time from the first run that looks at it."""
+    is_untouched = verdict.state is VerdictState.PENDING and verdict.why == ASKED_ANEW
+    return replace(verdict, created_at=now) if is_untouched else verdict
 
 
 def decided(verdict: Verdict, *, is_fit: bool, now: datetime) -> Verdict:

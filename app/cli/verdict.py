@@ -153,12 +153,17 @@ def rescore_(email: str, yes: bool) -> None:
     found = asyncio.run(_find(uid))
     if found is None:
         raise Mistake(f"no such person: {email.strip()[:80]}; see: scout users list")
+    if found.waiting:
+        click.echo(f"{counted(found.waiting, 'job')} wait for the model already: scout cron")
     if not found.held:
+        if found.waiting:
+            return
         click.echo("Every stored verdict is for the profile as it is now, or its job was sent: nothing to ask anew")
         return
+    more = f", the newest of {len(found.held) + found.more:,}" if found.more else ""
     click.echo(
-        f"{counted(len(found.held), 'job')} to ask anew about: at most ${found.most_micros / 1e6:.4f} "
-        f"(the last time ${found.last_micros / 1e6:.4f})"
+        f"{counted(len(found.held), 'job')} to ask anew about{more}: up to ${found.try_micros / 1e6:.4f}, and again if "
+        f"no answer comes (so far they cost ${found.spent_micros / 1e6:.4f})"
     )
     if not yes:
         if not sys.stdin.isatty():
@@ -177,8 +182,10 @@ async def _find(uid: str) -> rescore.Found | None:
             return None
         if not user.record.ai:
             raise Mistake("no model judges for this person; switch it on: scout users add --ai")
+        if not user.record.active:
+            raise Mistake("no mail is sent to this person, so nothing would come of it; see: scout users show")
         price = price_table(settings.ai_prices)[settings.ai_model]
-        return await rescore.find(parts.store, user.record, price=price, batch=settings.ai_batch)
+        return await rescore.find(parts.store, user.record, price=price, batch=settings.ai_batch, now=parts.clock())
 
 
 async def _want(found: rescore.Found) -> int:

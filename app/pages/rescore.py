@@ -6,8 +6,10 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from app import rescore
-from app.pages.form import refuse_other_sites
-from app.pages.view import page
+from app.pages import words
+from app.pages.form import read_form
+from app.pages.schema import form_of
+from app.pages.view import go, page
 from app.pages.visitor import Visitor, parts_of, signed_in
 from app.parts import Parts
 from app.prices import table
@@ -18,19 +20,22 @@ router = APIRouter(default_response_class=HTMLResponse)
 
 @router.get("/me/rescore")
 async def price(request: Request) -> Response:
-    """How many there are and what it costs at the most; it asks nobody and changes nothing."""
+    """How many there are, what asking costs, and how many wait for it; it asks nobody and changes nothing."""
     visitor = await signed_in(request)
-    return _shown(request, visitor, found=await _find(parts_of(request), visitor))
+    return _shown(request, visitor, await _find(parts_of(request), visitor))
 
 
-@router.post("/me/rescore")
+@router.post("/me/rescore", openapi_extra=form_of("mark"))
 async def again(request: Request) -> Response:
-    """Let the next runs ask about them. A second click finds them asked for."""
-    refuse_other_sites(request)
+    """Let the next runs ask about what was shown. Something else by now: it is shown with its price first."""
     visitor = await signed_in(request, form="/me/rescore")
+    form = await read_form(request)
     parts = parts_of(request)
     found = await _find(parts, visitor)
-    return _shown(request, visitor, asked=await rescore.want(parts.store, found, now=visitor.now))
+    if found.held and form.text("mark") != found.mark:
+        return _shown(request, visitor, found, has_moved=True, status=409)
+    await rescore.want(parts.store, found, now=visitor.now)
+    return go("/me/rescore")
 
 
 async def _find(parts: Parts, visitor: Visitor) -> Found:
@@ -38,9 +43,18 @@ async def _find(parts: Parts, visitor: Visitor) -> Found:
         return Found()
     settings = parts.settings
     model_price = table(settings.ai_prices)[settings.ai_model]
-    return await rescore.find(parts.store, visitor.user, price=model_price, batch=settings.ai_batch)
+    batch, now = settings.ai_batch, visitor.now
+    return await rescore.find(parts.store, visitor.user, price=model_price, batch=batch, now=now)
 
 
-def _shown(request: Request, visitor: Visitor, *, found: Found | None = None, asked: int = 0) -> Response:
-    has_judge = parts_of(request).judge is not None
-    return page(request, "rescore.html", user=visitor.user, has_judge=has_judge, found=found, asked=asked)
+def _shown(request: Request, visitor: Visitor, found: Found, *, has_moved: bool = False, status: int = 200) -> Response:
+    return page(
+        request,
+        "rescore.html",
+        status=status,
+        user=visitor.user,
+        has_judge=parts_of(request).judge is not None,
+        standing=words.standing(visitor.user, visitor.now),
+        found=found,
+        has_moved=has_moved,
+    )

@@ -125,6 +125,8 @@ def _fits_now(user: User, job: Job, said: Fit, now: datetime) -> Answer:
 
 
 def _by_verdict(user: User, verdict: Verdict) -> Answer | None:
+    if verdict.state is VerdictState.PENDING and verdict.was_decided:
+        return Answer(f"It is to be scored again; until then its {verdict.score} of 100 stands.", verdict.reason)
     if verdict.state is VerdictState.PENDING:
         return Answer("It waits for the model's verdict; without one for two hours, keywords decide.")
     if verdict.score is not None and verdict.score < user.ai_threshold:

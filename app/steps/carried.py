@@ -50,7 +50,7 @@ async def add_carried(
             case = Case(user, wanted, may_ask=user.ai and run.parts.judge is not None)
             case.settled = list(wanted.fits) if wanted is not None else []
             cases[user.uid] = case
-        case.pairs.append(Pair(one.record, one.version, fits))
+        case.pairs.append(Pair(verdicts.taken_up(one.record, now=run.now), one.version, fits))
         case.carried.add(one.record.key)
     await verdicts.change(run.store, changed)
 

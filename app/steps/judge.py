@@ -95,7 +95,7 @@ def _by_key(wanted: Wanted) -> dict[str, list[tuple[Fit, Job]]]:
 
 def _pair(uid: str, key: str, fits: Sequence[tuple[Fit, Job]], held: Held | None, *, now: datetime) -> Pair:
     if held is not None and held.record.state is not VerdictState.DROPPED:
-        return Pair(held.record, held.version, tuple(fits))
+        return Pair(verdicts.taken_up(held.record, now=now), held.version, tuple(fits))
     (best, job), *others = fits
     verdict = Verdict(
         uid=uid,

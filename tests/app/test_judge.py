@@ -230,15 +230,16 @@ async def test_a_changed_profile_is_judged_anew_only_where_its_person_asks(tmp_p
         world.after(minutes=15)
         await world.cron()
         assert len(api.calls) == 1
-        found = await rescore.find(world.store, user, price=table(None)["claude-haiku-5-5"], batch=10)
+        found = await rescore.find(world.store, user, price=table(None)["claude-haiku-5-5"], batch=10, now=world.now)
         assert len(found.held) == 1  # the lead's was sent: nothing to win
-        assert found.most_micros > found.last_micros > 0
+        assert found.try_micros > found.spent_micros > 0
         assert await rescore.want(world.store, found, now=world.now) == 1
         api.scores = {"Python developer": 90}
         await world.cron()
         assert len(api.calls) == 2
         assert world.sent() == {(ANN, "Python lead"): 1, (ANN, "Python developer"): 1}
-        assert (await rescore.find(world.store, user, price=table(None)["claude-haiku-5-5"], batch=10)).held == ()
+        again = await rescore.find(world.store, user, price=table(None)["claude-haiku-5-5"], batch=10, now=world.now)
+        assert (again.held, again.waiting) == ((), 0)
 
 
 async def test_a_new_profile_is_judged_against_the_best_of_the_archive_and_not_all_of_it(
