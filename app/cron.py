@@ -45,7 +45,7 @@ class Runs:
         deadline = Deadline(wall_s, clock=parts.clock)
         task = asyncio.create_task(_answer(parts, deadline))
         self._running[task] = deadline
-        task.add_done_callback(lambda done: self._running.pop(done, None))
+        task.add_done_callback(self._ended)
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -53,24 +53,27 @@ class Runs:
                 raise StoppedAtOnce(STOPPED_WHY) from None
             raise  # it is the caller who has gone
 
-    @property
-    def is_busy(self) -> bool:
-        return bool(self._running)
-
     def cut(self) -> None:
         """The wall counts as reached for every run: they stop between users."""
         for deadline in self._running.values():
             deadline.cut()
 
     def cancel(self) -> None:
-        """Every run ends where it is, as if its process died, but gives its lease back."""
+        """Every run ends where it is, as if its process died, but gives its lease back.
+
+        One that is just giving it back has its report, and its caller gets that.
+        """
         for task in self._running:
-            self.were_stopped = task.cancel() or self.were_stopped
+            task.cancel()
 
     async def drain(self) -> None:
         """Wait until what has begun is settled."""
         if self._running:
             await asyncio.wait(list(self._running))
+
+    def _ended(self, task: asyncio.Task[dict[str, Any]]) -> None:
+        del self._running[task]
+        self.were_stopped = self.were_stopped or task.cancelled()
 
 
 async def _answer(parts: Parts, deadline: Deadline) -> dict[str, Any]:

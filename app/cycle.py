@@ -15,6 +15,7 @@ from datetime import datetime
 import structlog
 
 from app.deadline import Deadline
+from app.ending import ended
 from app.pace import Pace
 from app.parts import Parts, Run, new_run_id
 from app.quota import Quota
@@ -49,15 +50,16 @@ class Skipped:
 
 
 async def cycle(parts: Parts, *, deadline: Deadline) -> Report | Skipped:
-    """Run once, or say who is running. Never raises for what the world does: the report tells."""
+    """Run once, or say who is running. Never raises for what the world does: the report tells.
+
+    Cancelled, it gives its lease back and ends; one that had only that left to do has its report all the same.
+    """
     now = parts.clock()
     report = Report(run_id=new_run_id(now), started_at=now)
     with counted() as cost:
         report.cost = cost
         try:
-            held = await lease.acquire(
-                parts.store, holder=holder_name(report.run_id), lease_s=parts.settings.lock_s, now=now
-            )
+            held = await _acquired(parts, report.run_id, now)
         except StoreError as error:
             return _finished(report, deadline, failed=f"the store cannot be used: {error}")
         if isinstance(held, Busy):
@@ -75,9 +77,31 @@ async def cycle(parts: Parts, *, deadline: Deadline) -> Report | Skipped:
                 _finished(report, deadline, failed=failed, paused=run.pace.paused)
                 await _keep(run)
             finally:
-                # Also when cancelled; the timestamp covers the end that never comes here.
-                await asyncio.shield(_release(parts, held))
+                await _given_back(parts, held)  # the timestamp covers the end that never comes here
     return report
+
+
+async def _acquired(parts: Parts, run_id: str, now: datetime) -> Lease | Busy:
+    """The lease, or who holds it. Raises StoreError.
+
+    A request that is on its way cannot be called back: cancelled meanwhile, it waits for what it got, gives it back
+    and ends.
+    """
+    holder, lease_s = holder_name(run_id), parts.settings.lock_s
+    asking = asyncio.create_task(lease.acquire(parts.store, holder=holder, lease_s=lease_s, now=now))
+    was_cancelled = await ended([asking])
+    if not was_cancelled:
+        return asking.result()
+    if asking.exception() is None and isinstance(held := asking.result(), Lease):
+        await _given_back(parts, held)
+    raise asyncio.CancelledError
+
+
+async def _given_back(parts: Parts, held: Lease) -> None:
+    """Whether or not the run is cancelled meanwhile: the store is closed behind it, and nobody else can do it."""
+    releasing = asyncio.create_task(_release(parts, held))
+    await ended([releasing])
+    releasing.result()
 
 
 async def _release(parts: Parts, held: Lease) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -20,6 +21,7 @@ class Deadline:
         self._clock, self._monotonic = clock, monotonic
         self._began_at, self._began_s = clock(), monotonic()
         self._cut = False
+        self._waiting: set[asyncio.Future[None]] = set()
 
     def elapsed_s(self) -> float:
         return max(self._monotonic() - self._began_s, (self._clock() - self._began_at).total_seconds())
@@ -40,6 +42,26 @@ class Deadline:
         """A single call's deadline: its own, at most a quarter of the wall."""
         return min(call_s, SHARE_MAX * self.wall_s)
 
+    async def sleep(self, wait_s: float) -> None:
+        """So long at most: a cut ends it. Whoever slept has to ask again what the time allows."""
+        loop = asyncio.get_running_loop()
+        over: asyncio.Future[None] = loop.create_future()
+        timer = loop.call_later(wait_s, _wake, over)
+        self._waiting.add(over)  # before the question: a signal may come between any two lines
+        try:
+            if not self._cut:
+                await over
+        finally:
+            self._waiting.discard(over)
+            timer.cancel()
+
     def cut(self) -> None:
-        """The wall counts as reached: the process was told to end."""
+        """The wall counts as reached: the process was told to end. A signal's handler may call it."""
         self._cut = True
+        for over in tuple(self._waiting):
+            over.get_loop().call_soon_threadsafe(_wake, over)
+
+
+def _wake(over: asyncio.Future[None]) -> None:
+    if not over.done():
+        over.set_result(None)

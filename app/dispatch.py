@@ -1,7 +1,8 @@
 """Dispatch: work through people, as many letters in flight as the pace allows, and stop between people.
 
-Each person is read again just before, one multi-get for as many as may begin. What has begun is never cut: the
-wall, an open circuit or a store that fails stops the next ones.
+Each person is read again just before, one multi-get for as many as may begin. What has begun is not cut: the
+wall, an open circuit or a store that fails stops the next ones. Only a run that is cancelled ends what it has in
+flight, as if its process died: such a letter stays claimed, for nobody can tell.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 import structlog
 
+from app.ending import end
 from app.parts import Run
 from ledger import ids, users
 from ledger.documents import BadRecord
@@ -36,19 +38,29 @@ BATCH_SHARE = 8  # people are read in batches of at least a window / BATCH_SHARE
 async def dispatch(run: Run, uids: Sequence[str], work: Work) -> list[str]:
     """Call `work(uid, fresh user)` for each, paced. Returns those not served, in order.
 
-    `work` returns whether the person is served. Raises the first StoreError once all that began has ended.
+    `work` returns whether the person is served. Whatever it raises, all that began has ended by then: the first
+    StoreError, or what kept people from being read.
     """
+    tasks: dict[asyncio.Task[bool], str] = {}
+    try:
+        return await _dispatched(run, uids, work, tasks)
+    except asyncio.CancelledError:
+        await end(tasks)
+        raise
+
+
+async def _dispatched(run: Run, uids: Sequence[str], work: Work, tasks: dict[asyncio.Task[bool], str]) -> list[str]:
+    """`tasks` holds whatever is in flight, at any time."""
     pending = deque(uids)
     unserved: list[str] = []
-    tasks: dict[asyncio.Task[bool], str] = {}
-    failure: StoreError | None = None
+    failure: Exception | None = None
     while True:
         room = run.pace.room(len(tasks)) if failure is None and run.may_claim() else 0
         if pending and room and (room >= min(len(pending), max(1, run.pace.window // BATCH_SHARE)) or not tasks):
             batch = [pending.popleft() for _ in range(min(room, len(pending)))]
             try:
                 unreadable, fresh = await read_again(run, batch)
-            except StoreError as unread:
+            except Exception as unread:
                 failure, unserved = unread, [*unserved, *batch]
                 continue
             for uid in batch:
@@ -99,7 +111,8 @@ async def send(run: Run, letter: Letter, *, uid: str | None = None) -> Attempt:
     """The letter's attempt under its claim, noted by the pace.
 
     One more try where that is safe and fits into the run: the provider asked to come back in a moment, or it
-    would recognise the same letter by its key. Not to the person `uid` if they have left in that moment.
+    would recognise the same letter by its key. Not once the run was told to end, nor to the person `uid` if they
+    have left in that moment.
     """
     attempt = await _with_patience(run, letter, uid)
     if attempt.outcome is not Outcome.ACCEPTED:
@@ -112,14 +125,21 @@ async def _with_patience(run: Run, letter: Letter, uid: str | None) -> Attempt:
     wait_s = _again_after_s(attempt)
     if wait_s is None or not run.deadline.allows(wait_s + run.parts.transport.longest_s(run.wait_s)):
         return attempt
-    await asyncio.sleep(wait_s)
-    if run.pace.paused is not None or (uid is not None and not await _still_wanted(run, letter, uid)):
+    await run.deadline.sleep(wait_s)
+    if not await _may_follow(run, letter, uid):
         return attempt
     again = await _attempt(run, letter)
     # Under a key that the provider knows, a later refusal does not prove that the first one was not taken.
     if attempt.outcome is Outcome.UNCLEAR and again.outcome is not Outcome.ACCEPTED:
         return attempt
     return again
+
+
+async def _may_follow(run: Run, letter: Letter, uid: str | None) -> bool:
+    """Whether a second try may begin. The run is asked on both sides of the reading, which takes its time too."""
+    if not run.may_claim() or (uid is not None and not await _still_wanted(run, letter, uid)):
+        return False
+    return run.may_claim()
 
 
 async def _still_wanted(run: Run, letter: Letter, uid: str) -> bool:

@@ -69,11 +69,13 @@ class Patience:
         return self._run.deadline.share_s(CALL_S)
 
     async def _waited(self) -> bool:
-        """Wait as long as the provider wants, if a call fits in after that."""
+        """Wait as long as the provider wants, if a call fits in after that; asked again after the wait."""
         while (wait_s := self._wait_s()) > 0:
             if self.over() is not None:
                 return False
-            await asyncio.sleep(wait_s)
+            await self._run.deadline.sleep(wait_s)
+            if self.over() is not None:
+                return False
         return True
 
     def _wait_s(self) -> float:

@@ -17,6 +17,7 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app import cron, health, unsubscribe, webhooks
+from app.ending import as_if_killed
 from app.pages.install import install
 from app.pages.week import LastWeek
 from app.parts import Clock, Parts, utc_now
@@ -25,7 +26,7 @@ from app.wiring import wired
 
 log = structlog.get_logger()
 
-AT_ONCE = 2  # the time of being told to end that stops runs where they are
+AT_ONCE = 2  # the time of being told to end that stops runs where they are; the next one ends the process
 
 
 def as_wired(parts: Parts) -> Parts:
@@ -41,13 +42,14 @@ def make_app(settings: Settings, *, clock: Clock = utc_now, rewire: Callable[[Pa
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with wired(settings, clock=clock) as parts:
-            app.state.parts = rewire(parts)
-            app.state.runs = cron.Runs()
-            app.state.week = LastWeek()
-            with _told_to_end(app.state.runs):
+        runs = cron.Runs()
+        with _told_to_end(runs):
+            async with wired(settings, clock=clock) as parts:
+                app.state.parts = rewire(parts)
+                app.state.runs = runs
+                app.state.week = LastWeek()
                 yield
-                await app.state.runs.drain()
+                await runs.drain()
 
     app = FastAPI(title="Scout", lifespan=lifespan, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.state.settings = settings
@@ -65,8 +67,8 @@ def make_app(settings: Settings, *, clock: Clock = utc_now, rewire: Callable[[Pa
 def _told_to_end(runs: cron.Runs) -> Any:
     """SIGTERM and Ctrl-C count as the wall reached, before the server begins to wait for its requests.
 
-    Told a second time, the runs end where they are, and the server still answers who waits for them; it hears of a
-    third time itself, and waits for nothing.
+    Told a second time, the runs end where they are, and the server still answers who waits for them. The third time
+    the process ends as if killed, under any server: theirs wait for requests and for us, and heed SIGTERM only once.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -77,7 +79,9 @@ def _told_to_end(runs: cron.Runs) -> Any:
 
     def handle(number: int, frame: FrameType | None) -> None:
         time = next(times)
-        if time == AT_ONCE and runs.is_busy:
+        if time > AT_ONCE:
+            as_if_killed(number)
+        if time == AT_ONCE:
             loop.call_soon_threadsafe(runs.cancel)
             return
         runs.cut()

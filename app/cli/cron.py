@@ -15,6 +15,7 @@ import click
 from app import logs
 from app.cli.errors import Mistake, Trouble
 from app.cli.stopping import say_stopping
+from app.ending import as_if_killed
 from app.report import Status
 from app.settings import Settings, load
 from app.shown import console, pairs, say, show_json
@@ -74,6 +75,7 @@ async def _run(settings: Settings, *, wall_s: float, watch: Callable[[str], None
         runs.cancel()
         for number in STOP_SIGNALS:  # a third one ends the process, whatever holds it
             loop.remove_signal_handler(number)
+            signal.signal(number, as_if_killed)
 
     def on_signals(act: Callable[[], None]) -> None:
         for number in STOP_SIGNALS:

@@ -6,13 +6,13 @@ nobody pays twice for a pair. What comes back without an answer is let go, and i
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import structlog
 
+from app.ending import all_of
 from app.parts import Run
 from app.patience import Patience
 from app.prices import Price
@@ -48,7 +48,7 @@ class Asking:
 
     async def all(self, wanted: Sequence[tuple[User, Sequence[Pair]]]) -> None:
         """Ask about every pair that time and money allow. Raises StoreError, once all that began has ended."""
-        await asyncio.gather(*(self._person(user, pairs) for user, pairs in wanted))
+        await all_of(self._person(user, pairs) for user, pairs in wanted)
         if self.failure is not None:
             raise self.failure
         await self.purse.close()
@@ -57,7 +57,7 @@ class Asking:
         """The first call alone, so that the provider's cache holds the profile for the others."""
         first, *others = batches(pairs, size=self.run.parts.settings.ai_batch)
         await self._call(user, first)
-        await asyncio.gather(*(self._call(user, batch) for batch in others))
+        await all_of(self._call(user, batch) for batch in others)
 
     async def _call(self, user: User, pairs: Sequence[Pair]) -> None:
         async with self.patience.slots:

@@ -7,6 +7,7 @@ import json
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import time
 from collections import Counter
@@ -215,6 +216,65 @@ async def test_told_twice_a_server_ends_its_run_at_once_answers_its_caller_and_g
         assert "Traceback" not in said
         assert said.splitlines()[-1] == f"scout: {STOPPED_WHY}"
     await lease_is_given_back(tmp_path)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_told_three_times_a_server_waits_for_nothing(tmp_path: Path, number: signal.Signals) -> None:
+    await sign_up(tmp_path)
+    with (
+        slow_mail(tmp_path, answer_s=WAIT_MAX_S) as (sink, env),
+        ThreadPoolExecutor(1) as pool,
+        terminal.started(tmp_path, "serve", "--port", "0", **env) as process,
+    ):
+        where, _ = listening(process)
+        with a_request_that_does_not_end(where):
+            told = {"Authorization": f"Bearer {SECRET}"}
+            answer = pool.submit(httpx2.get, f"{where}/cron", headers=told, timeout=WAIT_MAX_S)
+            wait_until(lambda: sink.bodies)
+            process.send_signal(number)
+            wait_until(lambda: '"stopping"' in (tmp_path / "stderr").read_text())
+            process.send_signal(number)
+            assert answer.result(WAIT_MAX_S).status_code == 503
+            process.send_signal(number)
+            assert process.wait(WAIT_MAX_S) == -number
+
+
+@contextlib.contextmanager
+def a_request_that_does_not_end(where: str) -> Iterator[None]:
+    """It is being answered: the server has asked for its body, which never comes."""
+    url = httpx2.URL(where)
+    head = [
+        "POST /login HTTP/1.1",
+        f"Host: {url.host}",
+        "Sec-Fetch-Site: same-origin",
+        "Content-Type: application/x-www-form-urlencoded",
+        "Content-Length: 9",
+        "Expect: 100-continue",
+    ]
+    with socket.create_connection((url.host, url.port or 80), WAIT_MAX_S) as connection:
+        connection.sendall("".join(f"{line}\r\n" for line in [*head, ""]).encode())
+        assert connection.recv(100) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        yield
+
+
+async def test_told_three_times_a_run_at_the_keyboard_waits_for_nothing(tmp_path: Path) -> None:
+    """Not for its lease either, which it cannot give back: another process holds the store."""
+    await sign_up(tmp_path)
+    with (
+        slow_mail(tmp_path, answer_s=WAIT_MAX_S) as (sink, env),
+        terminal.started(tmp_path, "cron", **env) as process,
+        contextlib.closing(sqlite3.connect(tmp_path / "scout.db", isolation_level=None)) as holder,
+    ):
+        wait_until(lambda: sink.bodies)
+        holder.execute("BEGIN IMMEDIATE")
+        wait_until(lambda: has_ended(process, signal.SIGINT))
+        assert process.returncode == -signal.SIGINT
+
+
+def has_ended(process: subprocess.Popen[str], number: signal.Signals) -> bool:
+    """Tells it once more: of signals that come together, a process hears one."""
+    process.send_signal(number)
+    return process.poll() is not None
 
 
 async def test_told_twice_a_run_at_the_keyboard_ends_at_once_and_gives_its_lease_back(tmp_path: Path) -> None:
