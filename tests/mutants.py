@@ -26,6 +26,7 @@ CHECKS = (
     ("quick proofs", (
         "tests/proofs/test_getting_on.py", "tests/proofs/test_large_digests.py", "tests/proofs/test_paid_once.py",
         "tests/proofs/test_refusals.py", "tests/proofs/test_unreadable.py", "tests/app/test_quota.py",
+        "tests/proofs/test_second_try.py", "tests/app/pages/test_rescore.py", "tests/app/test_ending_letters.py",
     )),
     ("simulator", ("tests/simulation/test_simulation.py",)),
     ("stops", ("tests/proofs",)),
@@ -220,6 +221,24 @@ MUTANTS = (
         "app/steps/digests.py",
         "    for digest in unreadable:\n",
         "    for digest in unreadable[:0]:\n",
+    ),
+    Mutant(
+        "a second try does not read its person again",
+        "app/dispatch.py",
+        "(uid is not None and not await _still_wanted(run, letter, uid))",
+        "(uid is not None and not uid)",
+    ),
+    Mutant(
+        "what was in flight goes on behind a run's end",
+        "app/dispatch.py",
+        "        await end(tasks)\n        raise\n",
+        "        raise\n",
+    ),
+    Mutant(
+        "asked for anew and without an answer, keywords decide",
+        "ledger/verdicts.py",
+        "VerdictState.DECIDED if verdict.was_decided else VerdictState.UNSCORED",
+        "VerdictState.UNSCORED",
     ),
 )
 
