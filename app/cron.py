@@ -35,6 +35,7 @@ class Runs:
 
     def __init__(self) -> None:
         self._running: dict[asyncio.Task[dict[str, Any]], Deadline] = {}
+        self._begins_cut = self._is_over = False
         self.were_stopped = False
 
     async def run(self, parts: Parts, *, wall_s: float) -> dict[str, Any]:
@@ -42,7 +43,11 @@ class Runs:
 
         Raises StoppedAtOnce when it was cancelled.
         """
+        if self._is_over:
+            raise StoppedAtOnce(STOPPED_WHY)
         deadline = Deadline(wall_s, clock=parts.clock)
+        if self._begins_cut:
+            deadline.cut()
         task = asyncio.create_task(_answer(parts, deadline))
         self._running[task] = deadline
         task.add_done_callback(self._ended)
@@ -53,6 +58,15 @@ class Runs:
                 raise StoppedAtOnce(STOPPED_WHY) from None
             raise  # it is the caller who has gone
 
+    @property
+    def is_busy(self) -> bool:
+        return bool(self._running)
+
+    def wind_down(self) -> None:
+        """The process has to end: from here on the wall counts as reached, also for a run that begins yet."""
+        self._begins_cut = True
+        self.cut()
+
     def cut(self) -> None:
         """The wall counts as reached for every run: they stop between users."""
         for deadline in self._running.values():
@@ -61,8 +75,9 @@ class Runs:
     def cancel(self) -> None:
         """Every run ends where it is, as if its process died, but gives its lease back.
 
-        One that is just giving it back has its report, and its caller gets that.
+        One that is just giving it back has its report, and its caller gets that. None begins any more.
         """
+        self._is_over = True
         for task in self._running:
             task.cancel()
 

@@ -34,6 +34,15 @@ async def end(tasks: Collection[asyncio.Task[Any]]) -> None:
             task.exception()  # asked for, so that asyncio does not report it as forgotten
 
 
+async def to_its_end(work: Coroutine[Any, Any, None]) -> None:
+    """What must not be broken off. Cancelled meanwhile, it is done first; then that is raised."""
+    task = asyncio.create_task(work)
+    was_cancelled = await ended([task])
+    task.result()
+    if was_cancelled:
+        raise asyncio.CancelledError
+
+
 async def all_of(works: Iterable[Coroutine[Any, Any, None]]) -> None:
     """Do all at once. Cancelled, it ends when each of them has: a gather alone would end with the first."""
     tasks = [asyncio.create_task(work) for work in works]

@@ -30,7 +30,7 @@ class Found:
     held: tuple[Held, ...] = ()
     more: int = 0  # found besides
     waiting: int = 0  # asked for anew already, and without an answer yet
-    try_micros: int = 0  # what asking once can cost; a call that brings no answer is made again
+    about_micros: int = 0  # one full answer for each; a call that brings none is made again
     spent_micros: int = 0  # what their verdicts have cost so far
     mark: str = ""
 
@@ -100,7 +100,7 @@ def _priced(
         held=tuple(held for held, _ in taken),
         more=len(fitting) - len(taken),
         waiting=waiting,
-        try_micros=micros,
+        about_micros=micros,
         spent_micros=sum(held.record.cost_micros for held, _ in taken),
         mark=ids.outside_id("\n".join([profile_version(user), *(f"{h.record.id} {h.version}" for h, _ in taken)])),
     )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
+import math
+import multiprocessing
 import signal
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from types import FrameType
@@ -27,6 +29,7 @@ from app.wiring import wired
 log = structlog.get_logger()
 
 AT_ONCE = 2  # the time of being told to end that stops runs where they are; the next one ends the process
+PASSED_ON_S = 1.0  # a supervisor tells its workers what their whole group has heard already
 
 
 def as_wired(parts: Parts) -> Parts:
@@ -67,24 +70,29 @@ def make_app(settings: Settings, *, clock: Clock = utc_now, rewire: Callable[[Pa
 def _told_to_end(runs: cron.Runs) -> Any:
     """SIGTERM and Ctrl-C count as the wall reached, before the server begins to wait for its requests.
 
-    Told a second time, the runs end where they are, and the server still answers who waits for them. The third time
-    the process ends as if killed, under any server: theirs wait for requests and for us, and heed SIGTERM only once.
+    Told a second time, the runs end where they are, and the server still answers who waits for them. The third time,
+    and the second if there is no run, the process ends as if killed, under any server: theirs wait for requests and
+    for us, and heed SIGTERM only once.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     loop = asyncio.get_running_loop()
-    times = itertools.count(1)
+    has_supervisor = multiprocessing.parent_process() is not None
+    times, told_s = 0, -math.inf
 
     def handle(number: int, frame: FrameType | None) -> None:
-        time = next(times)
-        if time > AT_ONCE:
+        nonlocal times, told_s
+        if has_supervisor and time.monotonic() - told_s < PASSED_ON_S:
+            return
+        times, told_s = times + 1, time.monotonic()
+        if times > AT_ONCE or (times == AT_ONCE and not runs.is_busy):
             as_if_killed(number)
-        if time == AT_ONCE:
+        if times == AT_ONCE:
             loop.call_soon_threadsafe(runs.cancel)
             return
-        runs.cut()
+        runs.wind_down()
         old = before[signal.Signals(number)]
         if callable(old):
             old(number, frame)

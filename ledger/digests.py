@@ -55,6 +55,12 @@ async def is_taken(store: Store, id_: str) -> bool:
     return id_ in await store.get(DIGESTS, [id_])
 
 
+async def has_had(store: Store, id_: str) -> bool:
+    """Whether the period's digest is over and done with. One that is still to be sent comes at a later hour, too."""
+    found = (await store.get(DIGESTS, [id_])).get(id_)
+    return found is not None and found.data.get("state") not in DIGEST_LIVE
+
+
 async def begin(store: Store, digest: Held, *, listed: Sequence[str], now: datetime, lease_s: float) -> Held | None:
     """Claim the next attempt, of a letter that lists the rows of these keys: to SENDING under a fresh nonce.
 

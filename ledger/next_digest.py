@@ -15,14 +15,24 @@ DAY = timedelta(days=1)
 PERIODS_MAX = 4  # that can have had their digest ahead of a new hour: zones lie 26 hours apart
 
 
+async def next_digest(store: Store, uid: str, hour: Hour, *, after: datetime) -> Due:
+    """The first due time after `after` whose period has not had its digest."""
+    due = next_due(hour, after)
+    for _ in range(PERIODS_MAX):
+        if not await digests.has_had(store, ids.digest_id(uid, due.period)):
+            break
+        due = next_due(hour, due.at)
+    return due
+
+
 async def note_hour(store: Store, user: User, *, default_at: time, now: datetime) -> User | None:
     """Keep the day from which digests of the new hour come: a day that has had its digest has no second one.
 
     Who moves their hour to later in such a day would else be promised one that never comes. Returns the user as kept;
-    None: they have gone.
+    None: they have gone. Raises users.Contended, StoreError.
     """
     hour = hour_of(replace(user, digests_from=None), default_at=default_at)
-    due = await _first_free(store, user.uid, hour, after=now)
+    due = await next_digest(store, user.uid, hour, after=now)
     starts = due.at if due != next_due(hour, now) else None
     if starts == user.digests_from:
         return user
@@ -50,13 +60,3 @@ async def follow(store: Store, user: User, *, hour: Hour, now: datetime) -> list
         return replace(row, wake_at=max(awake_at, now if is_late else at))
 
     return await deliveries.change(store, [(row, moved(row.record)) for row in asleep])
-
-
-async def _first_free(store: Store, uid: str, hour: Hour, *, after: datetime) -> Due:
-    """The first due time after `after` whose period has no digest yet."""
-    due = next_due(hour, after)
-    for _ in range(PERIODS_MAX):
-        if not await digests.is_taken(store, ids.digest_id(uid, due.period)):
-            break
-        due = next_due(hour, due.at)
-    return due

@@ -162,8 +162,8 @@ def rescore_(email: str, yes: bool) -> None:
         return
     more = f", the newest of {len(found.held) + found.more:,}" if found.more else ""
     click.echo(
-        f"{counted(len(found.held), 'job')} to ask anew about{more}: up to ${found.try_micros / 1e6:.4f}, and again if "
-        f"no answer comes (so far they cost ${found.spent_micros / 1e6:.4f})"
+        f"{counted(len(found.held), 'job')} to ask anew about{more}: about ${found.about_micros / 1e6:.4f}, "
+        f"more if the model has to be asked again (so far they cost ${found.spent_micros / 1e6:.4f})"
     )
     if not yes:
         if not sys.stdin.isatty():

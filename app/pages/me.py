@@ -18,8 +18,8 @@ from app.pages.visitor import parts_of, signed_in
 from app.pages.week import Told
 from app.parts import Parts
 from ledger import users
+from ledger.next_digest import next_digest
 from ledger.records import Mode, Search, User
-from ledger.schedule import next_due
 from scan.match import usable_keywords
 
 router = APIRouter(default_response_class=HTMLResponse)
@@ -41,7 +41,7 @@ async def me(request: Request) -> Response:
         standing=words.standing(user, visitor.now),
         is_stopped=words.is_stopped(user),
         mode=words.MODES[user.mode],
-        next_at=None if user.mode is Mode.INSTANT else _next_at(parts, user, now=visitor.now),
+        next_at=None if user.mode is Mode.INSTANT else await _next_at(parts, user, now=visitor.now),
         found=found,
         has_keywords=any(usable_keywords(search) for search in user.searches.values()),
         chips_max=CHIPS_MAX,
@@ -69,11 +69,11 @@ async def resume(request: Request) -> Response:
     return go("/me?changed=1")
 
 
-def _next_at(parts: Parts, user: User, *, now: datetime) -> datetime:
+async def _next_at(parts: Parts, user: User, *, now: datetime) -> datetime:
     """When the next regular mail is due; a pause may end at that very moment."""
     if user.paused_until is not None:
         now = max(now, user.paused_until - timedelta(microseconds=1))
-    return next_due(parts.hour(user), now).at
+    return (await next_digest(parts.store, user.uid, parts.hour(user), after=now)).at  # the operator's hour may move
 
 
 def _besides(search: Search) -> dict[str, str]:

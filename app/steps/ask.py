@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from app.ending import all_of
+from app.ending import all_of, to_its_end
 from app.parts import Run
 from app.patience import Patience
 from app.prices import Price
@@ -98,8 +98,9 @@ class Asking:
                     more, faults = _heard(second, missing, user)
                     opinions |= more
                     replies.append(second)
-        finally:  # what was heard is paid for, whatever becomes of the rest
-            await self._fill(user, won, opinions, faults, usage=sum((reply.usage for reply in replies), Usage()))
+        finally:  # what was heard is paid for, whatever becomes of the rest, and of the run
+            usage = sum((reply.usage for reply in replies), Usage())
+            await to_its_end(self._fill(user, won, opinions, faults, usage=usage))
 
     async def _claim(self, named: Mapping[str, Pair]) -> dict[str, Pair]:
         pairs = named.values()

@@ -232,7 +232,7 @@ async def test_a_changed_profile_is_judged_anew_only_where_its_person_asks(tmp_p
         assert len(api.calls) == 1
         found = await rescore.find(world.store, user, price=table(None)["claude-haiku-5-5"], batch=10, now=world.now)
         assert len(found.held) == 1  # the lead's was sent: nothing to win
-        assert found.try_micros > found.spent_micros > 0
+        assert found.about_micros > found.spent_micros > 0
         assert await rescore.want(world.store, found, now=world.now) == 1
         api.scores = {"Python developer": 90}
         await world.cron()

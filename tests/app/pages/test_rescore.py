@@ -78,7 +78,7 @@ async def test_the_price_is_shown_first_and_one_click_asks_once(judged: World, a
         before = await judged.dump("matches")
         offered = await shown(client)
         assert "Score 2 jobs again?" in offered
-        assert "costs up to $0.0" in offered
+        assert "costs about $0.0" in offered
         assert await judged.dump("matches") == before
         said = await click(client)
         assert "2 jobs to be scored again" in said

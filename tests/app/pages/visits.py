@@ -68,3 +68,9 @@ async def save_search(client: httpx2.AsyncClient, name: str = "My search", *, wa
     fields = {"was": was, "mark": field(form.text, "mark"), "name": name, "do": "save"}
     fields |= {"keywords": "python", "must": "", "exclude": ""} | typed
     return await client.post("/me/search", data=fields)
+
+
+async def save_letters(client: httpx2.AsyncClient, **typed: str) -> httpx2.Response:
+    """Open the form of the mail, type, and press Save."""
+    form = (await client.get("/me/letters")).text
+    return await client.post("/me/letters", data={"mark": field(form, "mark"), "mode": "instant"} | typed)
