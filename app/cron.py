@@ -24,10 +24,11 @@ BUDGET_MIN_S = 5
 BUDGET_MAX_CHARS = 10  # more than any wall has; a number of thousands of digits is an error to read
 SKIPPED_BECAUSE = "previous run in flight"
 STOPPED_WHY = "stopped at once; the next run does the rest"
+ENDING_WHY = "this server is about to end; call again"
 
 
 class StoppedAtOnce(Exception):
-    """The run was cancelled where it was, because its process has to end."""
+    """The run was cancelled where it was, or never began, because its process has to end."""
 
 
 class Runs:
@@ -35,19 +36,17 @@ class Runs:
 
     def __init__(self) -> None:
         self._running: dict[asyncio.Task[dict[str, Any]], Deadline] = {}
-        self._begins_cut = self._is_over = False
+        self._is_ending = False
         self.were_stopped = False
 
     async def run(self, parts: Parts, *, wall_s: float) -> dict[str, Any]:
         """One run and its report. A caller that hangs up changes nothing: the run goes on to its end.
 
-        Raises StoppedAtOnce when it was cancelled.
+        Raises StoppedAtOnce when it was cancelled, or has not begun since the process ends.
         """
-        if self._is_over:
-            raise StoppedAtOnce(STOPPED_WHY)
+        if self._is_ending:
+            raise StoppedAtOnce(ENDING_WHY)
         deadline = Deadline(wall_s, clock=parts.clock)
-        if self._begins_cut:
-            deadline.cut()
         task = asyncio.create_task(_answer(parts, deadline))
         self._running[task] = deadline
         task.add_done_callback(self._ended)
@@ -63,8 +62,8 @@ class Runs:
         return bool(self._running)
 
     def wind_down(self) -> None:
-        """The process has to end: from here on the wall counts as reached, also for a run that begins yet."""
-        self._begins_cut = True
+        """The process has to end: the runs are cut, and none begins any more."""
+        self._is_ending = True
         self.cut()
 
     def cut(self) -> None:
@@ -75,9 +74,8 @@ class Runs:
     def cancel(self) -> None:
         """Every run ends where it is, as if its process died, but gives its lease back.
 
-        One that is just giving it back has its report, and its caller gets that. None begins any more.
+        One that is just giving it back has its report, and its caller gets that.
         """
-        self._is_over = True
         for task in self._running:
             task.cancel()
 

@@ -48,6 +48,16 @@ async def test_a_letter_in_flight_when_its_run_ends_at_once_stays_claimed(world:
     assert (transport.begun, world.mails()) == (1, [])
 
 
+async def test_no_run_begins_once_the_process_is_told_to_end(world: World, runs: Runs) -> None:
+    await news_for(world, ANN)
+    before = await world.dump("locks", "runs", "deliveries")
+    runs.wind_down()
+    with pytest.raises(StoppedAtOnce, match="about to end; call again"):
+        await runs.run(world.parts, wall_s=WALL_S)
+    assert (world.mails(), runs.were_stopped) == ([], False)
+    assert await world.dump("locks", "runs", "deliveries") == before
+
+
 @pytest.mark.parametrize("mode", [Mode.INSTANT, Mode.DAILY])
 async def test_a_run_that_ends_at_once_makes_no_second_try_behind_its_end(world: World, runs: Runs, mode: Mode) -> None:
     await news_for(world, ANN, mode=mode)

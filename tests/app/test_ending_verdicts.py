@@ -89,6 +89,32 @@ async def test_what_a_paid_answer_told_is_written_before_a_run_that_ends_at_once
     assert sorted(verdict.input_tokens for verdict in kept) == [0, 100]
 
 
+async def test_an_answer_that_is_being_written_when_its_run_ends_at_once_is_not_paid_again(
+    world: World, runs: Runs
+) -> None:
+    await wants_verdicts(world, ANN)
+    gate = Gate()
+
+    async def script(_who: str, _nth: int) -> Reply:
+        return Reply(End.ANSWERED, None, Usage(100, 10))
+
+    async def before(operation: str, collection: str) -> None:
+        if (operation, collection) == ("swap", MATCHES) and model.calls:
+            await gate.passed()
+
+    model = Model(script)
+    world.spy(before)
+    async with running(world, gate, judge=model) as run:
+        runs.cancel()
+        await rounds()
+        assert not run.done()
+        gate.opened.set()
+        with pytest.raises(StoppedAtOnce):
+            await run
+    (kept,) = [decode(Verdict, s) async for s in every(world.store, MATCHES, {})]
+    assert (kept.input_tokens, kept.tries) == (100, 1)
+
+
 async def rounds() -> None:
     """So many of the loop that whatever waits for nothing else is done."""
     for _ in range(100):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import signal
 import socket
 import sqlite3
 import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -34,6 +36,7 @@ from tests.sinks import Say, ScriptedSmtp
 
 SECRET = "0123456789abcdef-serve"
 PEOPLE = 12
+ROOT = Path(__file__).parents[2]
 WAIT_MAX_S = 60.0
 
 
@@ -237,6 +240,54 @@ async def test_told_three_times_a_server_waits_for_nothing(tmp_path: Path, numbe
             assert answer.result(WAIT_MAX_S).status_code == 503
             process.send_signal(number)
             assert process.wait(WAIT_MAX_S) == -number
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_told_twice_a_server_without_a_run_waits_for_no_visitor(tmp_path: Path, number: signal.Signals) -> None:
+    with terminal.started(tmp_path, "serve", "--port", "0", SCOUT_CRON_SECRET=SECRET) as process:
+        where, _ = listening(process)
+        with a_request_that_does_not_end(where):
+            process.send_signal(number)
+            wait_until(lambda: '"stopping"' in (tmp_path / "stderr").read_text())
+            process.send_signal(number)
+            assert process.wait(WAIT_MAX_S) == -number
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_told_once_with_its_supervisor_a_worker_stops_its_run_between_people(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    """A terminal, or systemd, tells the whole group; the supervisor then tells its workers once more."""
+    await sign_up(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        where = f"http://127.0.0.1:{(port := free.getsockname()[1])}"
+    with slow_mail(tmp_path) as (sink, env), ThreadPoolExecutor(1) as pool:
+        command = [sys.executable, "-m", "uvicorn", "app.main:app", "--workers", "2", "--port", str(port)]
+        told = {"PYTHONPATH": str(ROOT), "SCOUT_BASE_URL": where, **env}
+        with subprocess.Popen(
+            command, cwd=tmp_path, env=terminal.environ(told), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, start_new_session=True,
+        ) as supervisor:  # fmt: skip
+            try:
+                wait_until(lambda: answers(where))
+                secret = {"Authorization": f"Bearer {SECRET}"}
+                answer = pool.submit(httpx2.get, f"{where}/cron", headers=secret, timeout=WAIT_MAX_S)
+                wait_until(lambda: sink.bodies)
+                os.killpg(supervisor.pid, number)
+                stopped_between_people(answer.result(WAIT_MAX_S).json(), sink)
+                supervisor.wait(WAIT_MAX_S)
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(supervisor.pid, signal.SIGKILL)
+        does_the_rest(tmp_path, sink, env)
+
+
+def answers(where: str) -> bool:
+    try:
+        httpx2.get(f"{where}/healthz", timeout=WAIT_MAX_S)
+    except httpx2.TransportError:
+        return False
+    return True
 
 
 @contextlib.contextmanager
