@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from app.prices import Price
-from ledger import ids, verdicts
-from ledger.collections import DELIVERIES, JOBS
-from ledger.documents import BadRecord, decode
+from ledger import ids, jobs, verdicts
+from ledger.collections import DELIVERIES
 from ledger.records import Job, User
 from ledger.store import Store
 from ledger.verdicts import Held, VerdictState
@@ -46,8 +45,8 @@ async def find(store: Store, user: User, *, price: Price, batch: int, now: datet
         return Found(waiting=waiting)
     sent = await store.get(DELIVERIES, [one.record.id for one in old])
     unsent = [one for one in old if one.record.id not in sent]
-    jobs = await _jobs(store, {id_ for one in unsent for id_ in _job_ids(one)})
-    return await asyncio.to_thread(_priced, user, unsent, jobs, waiting=waiting, price=price, batch=batch, now=now)
+    found = await jobs.read(store, (id_ for one in unsent for id_ in one.record.job_ids), lambda *_: None)
+    return await asyncio.to_thread(_priced, user, unsent, found, waiting=waiting, price=price, batch=batch, now=now)
 
 
 async def want(store: Store, found: Found, *, now: datetime) -> int:
@@ -60,24 +59,10 @@ def _is_older(held: Held, profile: str) -> bool:
     return verdict.state is VerdictState.DECIDED and verdict.profile_version != profile and verdict.wake_at is None
 
 
-def _job_ids(held: Held) -> tuple[str, ...]:
-    return (held.record.job_id, *held.record.twins)
-
-
-async def _jobs(store: Store, job_ids: Iterable[str]) -> dict[str, Job]:
-    found: dict[str, Job] = {}
-    for id_, snapshot in (await store.get(JOBS, sorted(job_ids))).items():
-        try:
-            found[id_] = decode(Job, snapshot)
-        except BadRecord:
-            continue
-    return found
-
-
 def _priced(
     user: User,
     unsent: Sequence[Held],
-    jobs: Mapping[str, Job],
+    known: Mapping[str, Job],
     *,
     waiting: int,
     price: Price,
@@ -88,7 +73,7 @@ def _priced(
     matcher = Matcher.of([user])
     fitting: list[tuple[Held, Job]] = []
     for held in sorted(unsent, key=lambda one: one.record.decided_at or one.record.created_at, reverse=True):
-        its = (jobs[id_] for id_ in _job_ids(held) if id_ in jobs)
+        its = (known[id_] for id_ in held.record.job_ids if id_ in known)
         if (job := next((job for job in its if matcher.match(job, now=now)), None)) is not None:
             fitting.append((held, job))
     taken = fitting[:ONE_GO_MAX_PAIRS]

@@ -7,12 +7,12 @@ and fingerprints are created before the job: one that names a job which never ca
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from ledger.collections import ALIASES, FINGERPRINTS, JOBS
-from ledger.documents import BadRecord, Stored, decode, encode
+from ledger.documents import BadRecord, OnBad, Stored, decode, encode, read_all
 from ledger.records import JOB_KEPT, Alias, Fingerprint, Job, JobState
 from ledger.store import Doc, Snapshot, Store, every
 
@@ -183,6 +183,13 @@ async def _touch(store: Store, jobs: Sequence[Snapshot], aliases: Sequence[Snaps
 def _is_near(snapshot: Snapshot, *, now: datetime) -> bool:
     expire_at = snapshot.data.get("expire_at")
     return not isinstance(expire_at, datetime) or expire_at - now < TOUCH_WITHIN
+
+
+async def read(store: Store, job_ids: Iterable[str], bad: OnBad) -> dict[str, Job]:
+    """Jobs by id; absent ones are missing, unreadable ones are told to `bad`."""
+    wanted = sorted(set(job_ids))
+    found = (await store.get(JOBS, wanted)).values() if wanted else ()
+    return {id_: job.record for id_, job in read_all(Job, found, bad).items()}
 
 
 async def open_jobs(store: Store) -> tuple[list[Stored[Job]], list[BadRecord]]:

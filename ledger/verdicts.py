@@ -78,6 +78,11 @@ class Verdict:
         return ids.pair_id(self.uid, self.key)
 
     @property
+    def job_ids(self) -> tuple[str, ...]:
+        """Of its jobs, the best first."""
+        return (self.job_id, *self.twins)
+
+    @property
     def was_decided(self) -> bool:
         """Whether it holds a model's word, be it one that is asked for anew."""
         return self.decided_at is not None

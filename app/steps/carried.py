@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from app.parts import Run
 from app.steps.match import Matched
 from app.steps.pairs import Case, Pair
-from ledger import deliveries, verdicts
-from ledger.collections import DELIVERIES, JOBS
-from ledger.documents import BadRecord, decode
+from ledger import deliveries, jobs, verdicts
+from ledger.collections import DELIVERIES
 from ledger.records import Job, User
 from ledger.verdicts import Held
 from scan.match import Fit, decide
@@ -32,14 +31,14 @@ async def add_carried(
     """
     known = {pair.verdict.id for case in cases.values() for pair in case.pairs}
     held = [one for ones in due.values() for one in ones if one.record.id not in known]
-    jobs = await _jobs(run, held)
+    found = await jobs.read(run.store, (id_ for one in held for id_ in one.record.job_ids), run.report.unread("jobs"))
     changed: list[tuple[Held, verdicts.Verdict]] = []
     for one in held:
         user = people.get(one.record.uid)
         if user is not None and user.active and user.paused_until is not None and user.paused_until > run.now:
             changed.append((one, verdicts.asleep(one.record, until=user.paused_until)))
             continue
-        fits = _still_fits(user, one, jobs)
+        fits = _still_fits(user, one, found)
         if user is None or isinstance(fits, str):
             why = fits if isinstance(fits, str) else deliveries.GONE_WHY
             changed.append((one, verdicts.let_go(one.record, why=why, now=run.now)))
@@ -55,28 +54,17 @@ async def add_carried(
     await verdicts.change(run.store, changed)
 
 
-def _still_fits(user: User | None, held: Held, jobs: Mapping[str, Job]) -> tuple[tuple[Fit, Job], ...] | str:
+def _still_fits(user: User | None, held: Held, known: Mapping[str, Job]) -> tuple[tuple[Fit, Job], ...] | str:
     """The jobs of the pair that fit as the profile is now, as of when it was wanted; or why there is none."""
     if user is None or not user.active:
         return deliveries.unwanted_why(user)
     verdict = held.record
-    found = [jobs[id_] for id_ in (verdict.job_id, *verdict.twins) if id_ in jobs]
+    found = [known[id_] for id_ in verdict.job_ids if id_ in known]
     decisions = [(decide(user, job, now=verdict.created_at), job) for job in found]
     fits = tuple((said, job) for said, job in decisions if isinstance(said, Fit))
     if fits:
         return fits
     return getattr(decisions[0][0], "detail", "it does not fit any more") if decisions else "its job is gone"
-
-
-async def _jobs(run: Run, held: Sequence[Held]) -> dict[str, Job]:
-    wanted = {id_ for one in held for id_ in (one.record.job_id, *one.record.twins)}
-    found: dict[str, Job] = {}
-    for id_, snapshot in (await run.store.get(JOBS, sorted(wanted))).items() if wanted else ():
-        try:
-            found[id_] = decode(Job, snapshot)
-        except BadRecord as error:
-            run.report.error("jobs", str(error))
-    return found
 
 
 async def note_served(run: Run, matched: Matched) -> None:
