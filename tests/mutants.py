@@ -86,8 +86,9 @@ MUTANTS = (
     Mutant(
         "digest flipped before it is sent",
         DIGEST_STEP,
-        "    attempt = await send(run, letter)\n",
-        "    await _close(run, user, sending, rows, state=DigestState.SENT)\n    attempt = await send(run, letter)\n",
+        "    attempt = await send(run, letter, uid=user.uid)\n",
+        "    await _close(run, user, sending, rows, state=DigestState.SENT)\n"
+        "    attempt = await send(run, letter, uid=user.uid)\n",
     ),
     Mutant(
         "attempt not claimed",

@@ -13,6 +13,7 @@ import pytest
 from app.cli import main
 from app.settings import NAMES, WELL_KNOWN, load
 from ledger.lifecycle import Outcome, State
+from tests.mutants import MUTANTS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -123,3 +124,10 @@ def test_every_page_of_the_docs_begins_with_one_line_to_quote(page: Path) -> Non
     assert title.startswith("# ")
     assert blank == ""
     assert quote.startswith("> ")
+
+
+def test_every_breakage_of_the_table_fits_the_code_as_it_is_and_stands_in_the_table() -> None:
+    unfit = [mutant.name for mutant in MUTANTS if (ROOT / mutant.file).read_text().count(mutant.old) != 1]
+    assert unfit == []
+    rows = re.findall(r"(?m)^\| ([^|]+) \| `tests/", (ROOT / "docs/guarantees.md").read_text())
+    assert set(rows) == {mutant.name for mutant in MUTANTS}
