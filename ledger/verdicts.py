@@ -201,8 +201,6 @@ def unscored(verdict: Verdict, *, why: str, now: datetime) -> Verdict:
 
 def let_go(verdict: Verdict, *, why: str, now: datetime) -> Verdict:
     """A carried pair that nobody waits for any more. A model's word stays: it is never paid for twice."""
-    if verdict.state is VerdictState.DECIDED:
-        return told(verdict)
     state = VerdictState.DECIDED if verdict.was_decided else VerdictState.DROPPED
     return _final(verdict, state, why=why, now=now, wake_at=None)
 

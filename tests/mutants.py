@@ -196,8 +196,8 @@ MUTANTS = (
     Mutant(
         "a paid word is dropped with its person's pause",
         "ledger/verdicts.py",
-        "if verdict.state is VerdictState.DECIDED:",
-        "if not verdict:",
+        "VerdictState.DECIDED if verdict.was_decided else VerdictState.DROPPED",
+        "VerdictState.DROPPED",
     ),
     Mutant(
         "a provider's block is held against people",
